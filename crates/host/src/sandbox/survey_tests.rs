@@ -261,11 +261,11 @@ fn places_that_can_not_be_restored_are_counted_once_the_list_is_full() {
     for _ in 0..MOST_LISTED + 7 {
         found.failed(|| PathBuf::from("x"), io::Error::other("no"));
     }
-    let failed = found.listed(&[PathBuf::from("/root")]).failed;
+    let failed = found.listed(&[PathBuf::from("/base")]).failed;
     assert_eq!(failed.len(), MOST_LISTED + 1);
     let text = crate::child::failures(&failed);
     assert!(
-        text.starts_with("/root: 7 more places are not listed"),
+        text.starts_with("/base: 7 more places are not listed"),
         "{text}"
     );
 }

@@ -148,7 +148,7 @@ impl<'a> HiddenSearch<'a> {
         self.close();
     }
 
-    /// The plain ASCII at `at` on its line, which hides nothing and imitates nothing: most of most texts. A word that goes on
+    /// The plain ASCII at `at` on its line, which hides nothing and imitates nothing: most of most texts. A word that continues
     /// with another character is left out, because it has to be seen whole.
     fn plain_words(&self, at: usize) -> &'a [u8] {
         let line = &self.text.as_bytes()[at..self.line_end];
