@@ -256,7 +256,11 @@ impl Grant {
                 exact,
                 ..
             } = line;
-            let known = |command: &CommandWords| scopes.iter().any(|scope| runs(scope, command));
+            let known = |command: &CommandWords| {
+                scopes
+                    .iter()
+                    .any(|scope| has_command(scope, command, CommandPattern::matches))
+            };
             if matches!(exact, Some(ExactOnly::Value { .. })) {
                 let mut scopes = scopes.iter().filter(|scope| **scope != Scope::All);
                 return scopes.any(|scope| is_line(scope, text));
@@ -305,7 +309,11 @@ impl Grant {
             return scopes.iter().any(|scope| self.contains(scope, folder));
         }
         if let Act::Line(line) = act {
-            let hits = |command: &CommandWords| scopes.iter().any(|scope| may_run(scope, command));
+            let hits = |command: &CommandWords| {
+                scopes
+                    .iter()
+                    .any(|scope| has_command(scope, command, CommandPattern::denies))
+            };
             let commands = line.commands.as_deref();
             return !scopes.is_empty()
                 && (scopes.iter().any(|scope| is_line(scope, &line.text))
@@ -482,24 +490,16 @@ pub(crate) fn is_line(scope: &Scope, text: &str) -> bool {
     }
 }
 
-fn runs(scope: &Scope, command: &CommandWords) -> bool {
-    match scope {
-        Scope::All => true,
-        Scope::Command(pattern) => {
-            let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
-            pattern.matches(&words)
-        }
-        _ => false,
-    }
-}
+/// How a pattern is compared with a command.
+type Comparison = fn(&CommandPattern, &[Option<&str>]) -> bool;
 
-/// Whether a denied scope covers a command.
-fn may_run(scope: &Scope, command: &CommandWords) -> bool {
+/// Whether a scope has a command: an allowed one by [`CommandPattern::matches`], a denied one by [`CommandPattern::denies`].
+fn has_command(scope: &Scope, command: &CommandWords, compare: Comparison) -> bool {
     match scope {
         Scope::All => true,
         Scope::Command(pattern) => {
             let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
-            pattern.denies(&words)
+            compare(pattern, &words)
         }
         _ => false,
     }

@@ -68,7 +68,7 @@ impl WasiRoots {
 impl PreopenedFolder {
     /// Opens the folder that the user approved. A link on the way, or another folder under its name, is a replacement.
     fn open(&self) -> io::Result<OwnedFd> {
-        let replaced = || io::Error::other("it was replaced after it was granted");
+        let replaced = || io::Error::other("it was replaced after it was granted; run it again");
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let links = ResolveFlags::NO_SYMLINKS;
         let opened = openat2(CWD, &self.folder, flags, Mode::empty(), links);

@@ -395,7 +395,7 @@ fn an_interpreter_finds_its_library() {
     }
 }
 
-/// A room with a skill, its judged copy, and a folder that nobody approved. Each has a `tool` that prints its own folder's name.
+/// A room with a skill, its judged copy, and a folder that was not approved. Each has a `tool` that prints its own folder's name.
 fn with_skill() -> Room {
     let mut room = Room::new(Mechanism::Namespaces);
     for name in ["skill", "judged", "unapproved"] {
