@@ -51,7 +51,7 @@ pub fn standing(
     Ok(decided.collect())
 }
 
-/// The answers about exactly these bytes.
+/// The answers that hold for exactly these bytes.
 pub(crate) fn answers(
     store: &Store,
     identity: &Identity,

@@ -2,7 +2,8 @@
 //!
 //! An approval belongs to a skill, its source, its exact bytes and one permission with its scope, and is looked up by
 //! all of them. So a changed skill, a skill of the same name from another source, or a wider scope has no approval
-//! and is asked about again. The store compares texts and does not interpret permissions: the caller writes each in
+//! and is asked about again. A denial belongs to a skill and its source, whatever its bytes: otherwise its author could
+//! end it with one more byte. The store compares texts and does not interpret permissions: the caller writes each in
 //! one canonical form.
 //!
 //! The digests of the skill's files are stored with an approval. After the bytes have changed,
@@ -39,7 +40,7 @@ pub struct Approval {
 pub enum ApprovalDecision {
     /// The skill may use the permission.
     Allowed,
-    /// The skill may not, and the user is not asked again.
+    /// The skill may not, whatever its bytes, and the user is not asked again.
     Denied,
 }
 
@@ -79,7 +80,8 @@ pub struct SingleUse {
 }
 
 impl Store {
-    /// Stores decisions, all or none. A second decision about the same permission replaces the first.
+    /// Stores decisions, all or none. A second decision about the same permission replaces the first; an approval ends
+    /// the denials of that permission.
     pub fn approve(&self, approvals: &[Approval]) -> Result<(), StoreError> {
         self.approve_with_files(approvals, &[])
     }
@@ -113,14 +115,17 @@ impl Store {
         })
     }
 
-    /// The decisions about exactly these bytes, ordered by permission.
+    /// The decisions that hold for exactly these bytes, ordered by permission: what was allowed for them, and what was denied for
+    /// any bytes of the skill.
     pub fn approvals(
         &self,
         skill: &str,
         source: &str,
         digest: &str,
     ) -> Result<Vec<Approval>, StoreError> {
-        let read = || of_digest(&self.connection, skill, source, digest);
+        let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
+                   WHERE skill = ?1 AND source = ?2 AND (digest = ?3 OR answer = 'denied') ORDER BY permission";
+        let read = || answers(&self.connection, sql, [skill, source, digest]);
         read().map_err(|source| self.fail(source))
     }
 
@@ -259,6 +264,12 @@ fn is_same_skill(one: &Approval, other: &Approval) -> bool {
 
 /// A replaced row gets a new number, and so becomes the latest decision.
 fn insert(connection: &Connection, approval: &Approval) -> rusqlite::Result<()> {
+    if approval.decision == ApprovalDecision::Allowed {
+        let sql = "DELETE FROM permission_approvals
+                   WHERE skill = ?1 AND source = ?2 AND permission = ?3 AND answer = 'denied'";
+        let denied = params![approval.skill, approval.source, approval.permission];
+        connection.prepare_cached(sql)?.execute(denied)?;
+    }
     let sql = "INSERT OR REPLACE INTO permission_approvals
                (skill, source, digest, permission, answer, decided_at, decided_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let row = params![
@@ -304,9 +315,12 @@ fn of_digest(
 ) -> rusqlite::Result<Vec<Approval>> {
     let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
                WHERE skill = ?1 AND source = ?2 AND digest = ?3 ORDER BY permission";
+    answers(connection, sql, [skill, source, digest])
+}
+
+fn answers(connection: &Connection, sql: &str, of: [&str; 3]) -> rusqlite::Result<Vec<Approval>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([skill, source, digest], approval)?;
-    rows.collect()
+    statement.query_map(of, approval)?.collect()
 }
 
 pub(crate) fn files_of(

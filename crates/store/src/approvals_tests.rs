@@ -59,10 +59,7 @@ fn grant() -> SingleUse {
 fn an_answer_holds_for_its_skill_source_and_bytes() {
     let (_folder, store) = store();
     let rows = [
-        answer(
-            "deploy user sha256:aa net:fetch(x)",
-            ApprovalDecision::Denied,
-        ),
+        allowed("deploy user sha256:aa net:fetch(x)"),
         allowed("deploy user sha256:aa shell:exec(git *)"),
     ];
     store.approve(&rows).unwrap();
@@ -82,6 +79,29 @@ fn an_answer_holds_for_its_skill_source_and_bytes() {
         let found = store.approvals(skill, source, digest).unwrap();
         assert_eq!(found, [], "{skill} {source} {digest}");
     }
+}
+
+/// The author of a skill decides about its bytes, and so must not decide about the user's denials.
+// case 213
+#[test]
+fn a_denial_holds_for_all_bytes_until_the_user_changes_it() {
+    let (_folder, store) = store();
+    let push = "shell:exec(git push *)";
+    let of = |digest: &str, decision| answer(&format!("deploy user {digest} {push}"), decision);
+    let found = |source: &str, digest: &str| store.approvals("deploy", source, digest).unwrap();
+    let denied = of("sha256:aa", ApprovalDecision::Denied);
+    store.approve(std::slice::from_ref(&denied)).unwrap();
+    assert_eq!(found("user", "sha256:bb"), std::slice::from_ref(&denied));
+    assert_eq!(found("project", "sha256:aa"), []);
+    let other = allowed("deploy user sha256:bb shell:exec(git *)");
+    store.approve(std::slice::from_ref(&other)).unwrap();
+    assert_eq!(found("user", "sha256:bb"), [other.clone(), denied]);
+
+    let allowed = of("sha256:bb", ApprovalDecision::Allowed);
+    store.approve(std::slice::from_ref(&allowed)).unwrap();
+    assert_eq!(found("user", "sha256:bb"), [other, allowed]);
+    assert_eq!(found("user", "sha256:aa"), []);
+    assert_eq!(found("user", "sha256:cc"), []);
 }
 
 #[test]

@@ -68,7 +68,10 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
     let rows = root.items("permissions");
     let answers = answers.items("approvals");
     let undecided = rows.iter().any(|row| row.text("state").raw() == "ask");
-    let skill = root.text("path").raw();
+    let skill = ShownSkill {
+        path: root.text("path").raw(),
+        digest: root.text("digest").raw(),
+    };
     html! {
         section #permissions data-live-part aria-labelledby="may" {
             h2 #may { "What it may do" }
@@ -82,12 +85,12 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
                                 p { (row.text("means")) }
                                 (answered(*row, root, &answers))
                             }
-                            div.choices { (choices(*row, skill, visit, back)) }
+                            div.choices { (choices(*row, &skill, visit, back)) }
                         }
                     }
                 }
                 @if undecided && rows.len() > 1 {
-                    (form(visit, "permissions", back, &decide(skill, "", "allow", "Allow all for this exact version", "")))
+                    (form(visit, "permissions", back, &decide(&skill, "", "allow", "Allow all for this exact version", "")))
                 }
             }
         }
@@ -105,7 +108,7 @@ fn answered(row: Part<'_>, root: Part<'_>, answers: &[Part<'_>]) -> Markup {
         @if let Some(answer) = answer {
             p.small.faint {
                 (answer.text("state")) " " (time(answer.text("at"))) " by " (answer.text("by"))
-                @if answer.text("digest") != root.text("digest") {
+                @if answer.text("state").raw() == "allowed" && answer.text("digest") != root.text("digest") {
                     " for other bytes (" code { (short(answer.text("digest"))) } "): the files changed since, so it is asked again"
                 }
             }
@@ -118,7 +121,13 @@ fn short(digest: Quoted<'_>) -> Quoted<'_> {
     Quoted::new(digest.raw().get(..15).unwrap_or(digest.raw()))
 }
 
-fn choices(row: Part<'_>, skill: &str, visit: &Visit, back: &str) -> Markup {
+/// What a decision is about: the folder of a skill, since several skills can have its name, and the bytes that the page shows.
+struct ShownSkill<'p> {
+    path: &'p str,
+    digest: &'p str,
+}
+
+fn choices(row: Part<'_>, skill: &ShownSkill<'_>, visit: &Visit, back: &str) -> Markup {
     let permission = row.text("permission").raw();
     let one = |decision: &str, label: &str| {
         let fields = decide(skill, permission, decision, label, permission);
@@ -133,9 +142,16 @@ fn choices(row: Part<'_>, skill: &str, visit: &Visit, back: &str) -> Markup {
     }
 }
 
-fn decide(skill: &str, permission: &str, decision: &str, label: &str, about: &str) -> Markup {
+fn decide(
+    skill: &ShownSkill<'_>,
+    permission: &str,
+    decision: &str,
+    label: &str,
+    about: &str,
+) -> Markup {
     html! {
-        input type="hidden" name="skill" value=(skill);
+        input type="hidden" name="skill" value=(skill.path);
+        input type="hidden" name="digest" value=(skill.digest);
         @if !permission.is_empty() { input type="hidden" name="permission" value=(permission); }
         input type="hidden" name="decision" value=(decision);
         button type="submit" { (label) @if !about.is_empty() { span.hidden { " " (Quoted::new(about)) } } }
@@ -156,7 +172,12 @@ pub(super) async fn permit(State(api): State<Api>, sent: CheckedForm) -> Respons
         ),
         _ => (
             Method::POST,
-            json!({ "skill": skill, "permissions": named, "decision": decision }),
+            json!({
+                "skill": skill,
+                "digest": sent.field("digest"),
+                "permissions": named,
+                "decision": decision,
+            }),
         ),
     };
     let path = "/permissions".to_owned();
