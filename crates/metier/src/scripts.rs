@@ -97,7 +97,7 @@ impl Workspace {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let held = self.admit(&inventory, entry)?;
-        let script = script.strip_prefix("./").unwrap_or(script);
+        let script = &metier_policy::plain_script(script);
         held.read(script, u64::MAX)
             .map_err(|error| not_read(name, &error))?;
         let loaded = self.loaded(entry, held)?;
@@ -109,7 +109,7 @@ impl Workspace {
             StartError::Failed(error) => failed(error),
         })?;
         let act = Act::Script {
-            path: script.into(),
+            path: script.as_str().into(),
             arguments: arguments.to_vec(),
         };
         let has_secrets = worker.has_secrets();

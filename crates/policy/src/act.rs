@@ -81,8 +81,9 @@ pub struct CommandLine {
     pub text: Box<str>,
     /// Every command in it; `None` if they can't be determined.
     pub commands: Option<Vec<CommandWords>>,
-    /// The commands that these run as arguments: `git log` of `env A=1 git log`. A denial covers them too.
-    pub inner: Vec<CommandWords>,
+    /// Words that its programs could run: those of `env A=1 git log`, of which `A=1 git log`, `git log` and `log` may be commands. A
+    /// denial covers them too.
+    pub passed_on: Vec<CommandWords>,
     /// Why an approval of its commands does not cover it, but only an approval of this exact line.
     pub exact: Option<ExactOnly>,
     /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as
@@ -170,7 +171,7 @@ impl CommandLine {
         Self {
             text: text.into(),
             commands: understood.map(commands),
-            inner: understood.map(inner).unwrap_or_default(),
+            passed_on: understood.map(passed_on).unwrap_or_default(),
             writes: understood.map(writes).unwrap_or_default(),
             exact,
             is_plain: !has_operator(script) && understood.is_some_and(is_plain),
@@ -286,13 +287,50 @@ fn commands(line: &shell::ShellLine) -> Vec<CommandWords> {
         .collect()
 }
 
-/// Every command that a command of a line has as its arguments.
-fn inner(line: &shell::ShellLine) -> Vec<CommandWords> {
-    let inner = line.commands.iter().flat_map(shell::SimpleCommand::inner);
+/// The words that programs of a line could run, in any way: as they are, or as a text with several words in one of them, as in
+/// `env -S 'git push'`. No list of such programs and options is complete, so this leaves out only programs that are known to run none.
+fn passed_on(line: &shell::ShellLine) -> Vec<CommandWords> {
+    let could_run = line
+        .commands
+        .iter()
+        .filter(|simple| !simple.treats_words_as_data());
+    could_run.flat_map(could_run_of).collect()
+}
+
+fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
     let literal = |word: &shell::ShellWord| word.literal().map(Box::from);
-    inner
-        .map(|words| words.iter().map(literal).collect())
-        .collect()
+    let words: CommandWords = simple.words.iter().map(literal).collect();
+    let mut found = Vec::new();
+    match simple.runs() {
+        shell::RunArguments::Command { at } => found.extend(words.get(at..).map(<[_]>::to_vec)),
+        shell::RunArguments::Unclear => {
+            // It could run itself with other words, such as `git -c alias.x=push x`, or what is known only at run time.
+            found.extend(words.first().map(|program| vec![program.clone(), None]));
+            found.extend(words.contains(&None).then(|| vec![None]));
+        }
+        _ => {}
+    }
+    let texts = words.iter().skip(1).flatten();
+    found.extend(texts.filter_map(|text| words_in(text)));
+    // A word that is known only at run time is the argument of most programs, and the command of few.
+    let arguments = words.into_iter().skip(1);
+    found.push(arguments.skip_while(Option::is_none).collect());
+    found
+}
+
+/// The words of a text that a program could take for a command line; `None` if it has only one.
+fn words_in(text: &str) -> Option<CommandWords> {
+    let is_between = |letter: char| letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter);
+    let words: CommandWords = text
+        .split(is_between)
+        .filter(|word| !word.is_empty())
+        .map(|word| Some(word.into()))
+        .collect();
+    (words.len() > 1
+        || words
+            .first()
+            .is_some_and(|word| word.as_deref() != Some(text)))
+    .then_some(words)
 }
 
 /// Every file that a redirect of a line writes.

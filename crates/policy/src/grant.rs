@@ -227,6 +227,13 @@ impl Grant {
                     "`{name}` affects what other programs load, run or reach; no skill may set it"
                 ),
             ),
+            Act::Script { path, .. } if !is_plain_below(path) => refuse(
+                "path",
+                format!(
+                    "`{}` is not a plain path below the skill's folder",
+                    metier_model::text::visible(path)
+                ),
+            ),
             Act::Line(line) => match &self.terms.prefixes {
                 Some(prefixes) if !begins_with(line.commands.as_deref(), prefixes) => refuse(
                     "prefix",
@@ -314,10 +321,12 @@ impl Grant {
                     .iter()
                     .any(|scope| has_command(scope, command, CommandPattern::denies))
             };
+            let hits_any_rest =
+                |words: &CommandWords| scopes.iter().any(|scope| has_command_in(scope, words));
             let commands = line.commands.as_deref();
             return !scopes.is_empty()
                 && (scopes.iter().any(|scope| is_line(scope, &line.text))
-                    || line.inner.iter().any(hits)
+                    || line.passed_on.iter().any(hits_any_rest)
                     || commands.is_none_or(|commands| commands.iter().any(hits)));
         }
         if let Act::Fetch(fetch) = act {
@@ -505,6 +514,19 @@ fn has_command(scope: &Scope, command: &CommandWords, compare: Comparison) -> bo
     }
 }
 
+/// Whether a denied scope has a command that begins at any of these words.
+fn has_command_in(scope: &Scope, words: &CommandWords) -> bool {
+    match scope {
+        Scope::All => true,
+        Scope::Command(pattern) => {
+            let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
+            let mut starts = 0..words.len();
+            starts.any(|at| (at == 0 || words[at].is_some()) && pattern.denies(&words[at..]))
+        }
+        _ => false,
+    }
+}
+
 /// Whether every command starts with one of the prefixes, word by word. A line that can't be parsed starts with none.
 fn begins_with(commands: Option<&[CommandWords]>, prefixes: &[Vec<String>]) -> bool {
     let fits = |command: &CommandWords, prefix: &Vec<String>| {
@@ -517,6 +539,21 @@ fn begins_with(commands: Option<&[CommandWords]>, prefixes: &[Vec<String>]) -> b
     };
     let known = |command: &CommandWords| prefixes.iter().any(|prefix| fits(command, prefix));
     commands.is_some_and(|commands| !commands.is_empty() && commands.iter().all(known))
+}
+
+/// The path of a file of a skill in the one form in which it is compared with scopes: without empty names and `.`.
+#[must_use]
+pub fn plain_script(path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned(); // not a file of a skill; refused as it is
+    }
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    names.collect::<Vec<_>>().join("/")
+}
+
+fn is_plain_below(path: &str) -> bool {
+    let mut names = path.split('/');
+    names.all(|name| !matches!(name, "" | "." | ".."))
 }
 
 /// Whether a path is absolute, without components that lead elsewhere.

@@ -7,7 +7,7 @@ use metier_model::{Digest, Source, Want};
 use crate::{
     Act, ActMeter, CommandLine, Decision, FetchAct, GitAct, Grant, GrantTerms, Identity,
     PermissionAnswer, PermissionRequest, PermitRefusal, Rates, RequestReason, RequestedPermission,
-    Ruling, rule,
+    Ruling, plain_script, rule,
 };
 
 fn terms() -> GrantTerms {
@@ -73,7 +73,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .collect(),
         ),
         exact: None,
-        inner: Vec::new(),
+        passed_on: Vec::new(),
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),
@@ -89,7 +89,7 @@ fn unclear(text: &str) -> Act {
         text: text.into(),
         commands: None,
         exact: None,
-        inner: Vec::new(),
+        passed_on: Vec::new(),
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),
@@ -726,6 +726,31 @@ fn a_denied_command_is_denied_in_every_form() {
         "git --no-pager -c a.b=c push",
         "git $verb origin",
         "true && git push",
+        "env -S 'git push origin'",
+        "env -S git push",
+        "env --split-string='git push'",
+        "env - git push",
+        "env --ignore-signal=INT git push",
+        "env -S $x",
+        "x='git push'; $x",
+        "git -c alias.x=push x",
+        "git submodule foreach git push",
+        "git rebase -x 'git push'",
+        "setsid --wait git push",
+        "stdbuf --output=0 git push",
+        "ionice --class 3 git push",
+        "xargs -a /dev/null git push",
+        "flock /dev/null git push",
+        "find . -exec true \\; -exec git push \\;",
+        "setpriv --reuid 0 git push",
+        "taskset -c 0 git push",
+        "chrt -o 0 git push",
+        "setarch x86_64 git push",
+        "/lib64/ld-linux-x86-64.so.2 /usr/bin/git push",
+        "start-stop-daemon --start --exec /usr/bin/git push",
+        "script -c 'git push' /dev/null",
+        "sh -c 'cd x; git push'",
+        "unknown-runner --with=x git push",
     ] {
         assert!(!permit(text), "{text}");
     }
@@ -737,7 +762,58 @@ fn a_denied_command_is_denied_in_every_form() {
         "git -C . log push",
         "cat secret",
         "nice echo public",
+        "echo git push is denied",
+        "grep -n 'git push' README.md",
+        "python3 build.py",
+        "python3 $file",
+        "make $target",
+        "cargo test",
+        "env A=1 git log",
     ] {
         assert!(permit(text), "{text}");
     }
+}
+
+/// A path of a denied program names the program, wherever it is installed.
+// case 211
+#[test]
+fn a_denied_path_denies_the_program() {
+    let grant = granted(&["shell:exec"], &["shell:exec(/usr/bin/wget *)"], terms());
+    let permit = |text: &str| {
+        let parsed = metier_model::shell::parse(text).ok();
+        let act = CommandLine::new(text, parsed.as_ref(), text, Vec::new());
+        grant.permit(Act::Line(act), &ActMeter::default()).is_ok()
+    };
+    for text in ["/usr/bin/wget x", "wget x", "/bin/wget x", "/opt/x/wget"] {
+        assert!(!permit(text), "{text}");
+    }
+    assert!(permit("curl wget"));
+}
+
+/// A file of a skill has one path in scopes; a door brings what was typed into this form.
+// case 211
+#[test]
+fn a_script_is_named_in_one_way() {
+    let grant = granted(&["shell:exec"], &["shell:exec(scripts/x.sh)"], terms());
+    let permit = |path: &str| {
+        let arguments = Vec::new();
+        let path = path.into();
+        grant.permit(Act::Script { path, arguments }, &ActMeter::default())
+    };
+    for path in [
+        "scripts/x.sh",
+        "scripts//x.sh",
+        "scripts/./x.sh",
+        "./scripts/x.sh",
+        "scripts/../scripts/x.sh",
+        "/scripts/x.sh",
+    ] {
+        assert!(permit(path).is_err(), "{path}");
+    }
+    assert!(permit("scripts/y.sh").is_ok());
+    for typed in ["scripts//x.sh", "./scripts/./x.sh", "scripts/x.sh"] {
+        assert_eq!(plain_script(typed), "scripts/x.sh");
+    }
+    assert_eq!(plain_script("../x"), "../x");
+    assert_eq!(plain_script("/etc/x"), "/etc/x");
 }

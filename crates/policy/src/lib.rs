@@ -60,7 +60,7 @@ pub use compose::{
 };
 pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
-pub use grant::{Grant, GrantTerms, Permit, PermitRefusal};
+pub use grant::{Grant, GrantTerms, Permit, PermitRefusal, plain_script};
 pub use meter::{ActMeter, Rates};
 pub use on_use::{PendingAct, SessionAnswers, Unpermitted};
 pub use plain::plain;

@@ -425,7 +425,7 @@ fn acts() -> Vec<Act> {
         Act::Line(CommandLine {
             text: "git status".into(),
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
-            inner: Vec::new(),
+            passed_on: Vec::new(),
             exact: None,
             writes: Vec::new(),
             is_plain: false,

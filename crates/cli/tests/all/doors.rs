@@ -44,7 +44,7 @@ acts! {
     "run a line": Act::Line(_) => Act::Line(CommandLine {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
-        inner: Vec::new(),
+        passed_on: Vec::new(),
         exact: None,
         writes: Vec::new(),
         is_plain: false,

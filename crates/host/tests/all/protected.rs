@@ -566,7 +566,7 @@ fn line(script: &str) -> Act {
     Act::Line(CommandLine {
         text: script.into(),
         commands: Some(vec![vec![Some("true".into())]]),
-        inner: Vec::new(),
+        passed_on: Vec::new(),
         exact: None,
         writes: Vec::new(),
         is_plain: false,

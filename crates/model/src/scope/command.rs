@@ -100,11 +100,17 @@ impl CommandPattern {
         else {
             return false;
         };
+        // A program in another folder counts, a file of the skill is one file.
+        let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let denied_name = program.starts_with('/').then(|| file_name(program));
         let is_program = |path: &str| {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            glob::matches(program, path) || glob::matches(program, name)
+            let name = file_name(path);
+            let is_denied =
+                |pattern: &str| glob::matches(pattern, path) || glob::matches(pattern, &name);
+            is_denied(program) || denied_name.as_deref().is_some_and(is_denied)
         };
-        first.is_none_or(is_program) && may_follow(wanted, given)
+        // A program that is known only at run time can bring words of its own, as in `x='git push'; $x`.
+        first.is_none_or(|first| is_program(first) && may_follow(wanted, given))
     }
 
     /// Whether a line, as its author wrote it, is exactly this one.

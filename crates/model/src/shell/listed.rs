@@ -71,6 +71,11 @@ impl Redirect {
     }
 }
 
+/// Whether a command is known to treat its words as data, but for those that it runs in a known way.
+pub(super) fn is_known(words: &[ShellWord]) -> bool {
+    is_listed(words, 0)
+}
+
 fn is_listed(words: &[ShellWord], depth: usize) -> bool {
     const DEEPEST: usize = 8;
     let Some(first) = words.first() else {

@@ -347,19 +347,10 @@ impl SimpleCommand {
         runs(&self.words)
     }
 
-    /// The commands that it runs as arguments, the outer one first: of `env A=1 nice git log`, `nice git log` and `git log`.
+    /// Whether its program and options are known to treat every word as data: none of them runs.
     #[must_use]
-    pub fn inner(&self) -> Vec<&[ShellWord]> {
-        let (mut words, mut found) = (self.words.as_slice(), Vec::new());
-        while let RunArguments::Command { at } = runs(words)
-            && let Some(command) = words
-                .get(at..)
-                .filter(|command| !command.is_empty() && at > 0)
-        {
-            found.push(command);
-            words = command;
-        }
-        found
+    pub fn treats_words_as_data(&self) -> bool {
+        self.runs() == RunArguments::Nothing && listed::is_known(&self.words)
     }
 
     /// Every variable that it sets or exports, in any way: before the command, alone, by `env`, by a builtin.

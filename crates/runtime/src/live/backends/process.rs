@@ -6,7 +6,7 @@ use metier_host::{
     backend::ChildProcess,
     execution::{ActExecutor, ExecutionError, RecordedAct, RunningScript},
 };
-use metier_policy::{Act, Permit};
+use metier_policy::{Act, Permit, plain_script};
 use metier_store::BegunReceipt;
 
 use super::{BackendOpening, OpenedBackend};
@@ -22,7 +22,7 @@ impl BackendOpening<'_> {
     /// A child that runs this file of the skill.
     pub(super) fn child(&self, entrypoint: &str, start: Start) -> OpenedBackend {
         let act = Act::Script {
-            path: entrypoint.into(),
+            path: plain_script(entrypoint).into(),
             arguments: Vec::new(),
         };
         let worker = Arc::clone(&self.active.worker);
