@@ -1,6 +1,6 @@
 //! What skills ask for, and what the user answered.
 
-use metier_model::{Want, WantError};
+use metier_model::{Digest, Want, WantError};
 use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};
 use metier_runtime::{
     approvals::{self, RequestingSkill},
@@ -17,6 +17,7 @@ use crate::{
     execution_context::ExecutionContext,
     explain,
     terms::{meant_by_name, terms},
+    text::{one_line, shell_word},
 };
 
 /// The permissions that a skill requests, in its current bytes.
@@ -62,32 +63,42 @@ impl Workspace {
         self.answered(name, None)
     }
 
-    /// Answers permanently, for exactly the bytes that the skill has now: the permissions that are named, as in `shell:exec(git *)`, or
-    /// without any, everything that it asks for.
+    /// Answers permanently, for exactly the bytes with this digest, which are those that the user saw: the permissions that are named, as in
+    /// `shell:exec(git *)`, or without any, everything that the skill asks for in these bytes.
     ///
     /// ```no_run
     /// use metier::permissions::ApprovalDecision;
     ///
     /// # fn main() -> Result<(), metier::Error> {
     /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
-    /// workspace.answer_permissions("review-pr", &["shell:exec(gh *)"], ApprovalDecision::Allowed)?;
+    /// let shown = workspace.permissions("review-pr")?;
+    /// // … the user sees what it asks for, and decides …
+    /// let seen = &shown.identity.digest;
+    /// workspace.answer_permissions("review-pr", seen, &["shell:exec(gh *)"], ApprovalDecision::Allowed)?;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// When the skill can't be used or the scanner blocks it, when a permission is not one, or when the database can't be written.
+    /// When the skill has other bytes by now, when it can't be used or the scanner blocks it, when a permission is not one, or when the
+    /// database can't be written.
     pub fn answer_permissions(
         &self,
         name: &str,
+        seen: &Digest,
         permissions: &[impl AsRef<str>],
-        answer: ApprovalDecision,
+        decision: ApprovalDecision,
     ) -> Result<PermissionReport, Error> {
         let named: Result<Vec<RequestedPermission>, Error> = permissions
             .iter()
             .map(|permission| named(permission.as_ref()))
             .collect();
-        self.answered(name, Some((named?, answer)))
+        let answer = StandingAnswer {
+            seen,
+            named: named?,
+            decision,
+        };
+        self.answered(name, Some(answer))
     }
 
     /// Forgets the answers about a skill, or those about the permissions that are named; how many there were. The skill is named as everywhere, or by
@@ -150,17 +161,20 @@ impl Workspace {
     fn answered(
         &self,
         name: &str,
-        answer: Option<(Vec<RequestedPermission>, ApprovalDecision)>,
+        answer: Option<StandingAnswer<'_>>,
     ) -> Result<PermissionReport, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let loaded = self.load(&inventory, entry)?;
         let request = asked::everything(&loaded, &self.config);
         let identity = requests::identity(&loaded);
-        if let Some((named, answer)) = answer {
-            let asked = match named.is_empty() {
+        if let Some(answer) = answer {
+            if *answer.seen != identity.digest {
+                return Err(other_bytes(&identity, answer.seen));
+            }
+            let asked = match answer.named.is_empty() {
                 true => request.iter().cloned().collect(),
-                false => named,
+                false => answer.named,
             };
             let place = entry.place.path();
             let subject = RequestingSkill {
@@ -169,7 +183,7 @@ impl Workspace {
                 held: &loaded.held,
             };
             let approvals = ExecutionContext::open(self)?.desk();
-            approvals.remember(&subject, &asked, answer, "command")?;
+            approvals.remember(&subject, &asked, answer.decision, "command")?;
         }
         if approvals::is_approved_elsewhere(&identity, &self.config.approved) {
             let line = meant_by_name(entry);
@@ -208,6 +222,29 @@ impl Workspace {
         };
         Ok(standing.into_iter().map(state).collect())
     }
+}
+
+/// An answer that stays. It is about the bytes that the user saw, whatever the skill is by the time it arrives.
+struct StandingAnswer<'a> {
+    seen: &'a Digest,
+    /// The permissions; all that are requested if there are none.
+    named: Vec<RequestedPermission>,
+    decision: ApprovalDecision,
+}
+
+fn other_bytes(identity: &Identity, seen: &Digest) -> Error {
+    let message = format!(
+        "skill `{}` changed since its permissions were shown; nothing was decided",
+        one_line(&identity.skill)
+    );
+    Error::unmet("other-bytes", message)
+        .skill(&*identity.skill)
+        .detail(format!("the answer is about {seen}"))
+        .detail(format!("the skill is now   {}", identity.digest))
+        .hint(format!(
+            "metier permissions {} shows what it asks for now",
+            shell_word(&identity.skill)
+        ))
 }
 
 fn named(permission: &str) -> Result<RequestedPermission, Error> {

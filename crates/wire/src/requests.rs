@@ -152,13 +152,15 @@ pub struct ComposeRequest {
     pub coding: bool,
 }
 
-/// `POST /permissions`: an answer that stays, for exactly the bytes that the skill has now.
+/// `POST /permissions`: an answer that stays, for exactly the bytes that the user saw.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PermitRequest {
     /// Name of the skill.
     pub skill: String,
+    /// The digest of the skill's files when its permissions were shown. If it has another one now, the answer is refused.
+    pub digest: String,
     /// The permissions, as in `shell:exec(git *)`; none for everything that it asks for.
     #[serde(default)]
     pub permissions: Vec<String>,

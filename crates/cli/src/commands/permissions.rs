@@ -1,6 +1,7 @@
 //! `metier permissions`
 
 use metier::{
+    Digest,
     permissions::{ApprovalDecision, PermissionReport},
     text::shell_word,
 };
@@ -15,7 +16,7 @@ use crate::{
 /// Show, approve and revoke the permissions of skills
 ///
 /// Without a name: every answer so far. With one: the permissions that the skill asks for, each with your answer, for exactly
-/// the bytes that it has now. An approval ends when the skill changes.
+/// the bytes that it has now. An approval ends when the skill changes; a denial stays until you revoke it.
 #[derive(clap::Args)]
 pub(crate) struct PermissionsArgs {
     /// The skill
@@ -23,29 +24,40 @@ pub(crate) struct PermissionsArgs {
     /// Allow this, such as `shell:exec(git *)`; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with_all = ["revoke", "deny"])]
     approve: Option<Vec<String>>,
-    /// Never allow this; without a value, everything that it asks for
+    /// Never allow this, whatever becomes of the skill; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with = "revoke")]
     deny: Option<Vec<String>>,
     /// Forget the answer about this; without a value, all answers
     #[arg(long, value_name = "P", num_args = 0.., requires = "name")]
     revoke: Option<Vec<String>>,
+    /// Decide only if the skill still has this digest
+    #[arg(
+        long,
+        value_name = "DIGEST",
+        requires = "name",
+        conflicts_with = "revoke"
+    )]
+    digest: Option<Digest>,
 }
 
 pub(crate) fn run(session: &CliRun, args: &PermissionsArgs) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
         return list(session);
     };
-    let asked = match (&args.revoke, &args.approve, &args.deny) {
+    let (permissions, decision) = match (&args.revoke, &args.approve, &args.deny) {
         (Some(permissions), ..) => return revoke(session, name, permissions),
-        (_, Some(permissions), _) => {
-            session.answer_permissions(name, permissions, ApprovalDecision::Allowed)?
-        }
-        (_, _, Some(permissions)) => {
-            session.answer_permissions(name, permissions, ApprovalDecision::Denied)?
-        }
-        _ => session.permissions(name)?,
+        (_, Some(permissions), _) => (permissions, ApprovalDecision::Allowed),
+        (_, _, Some(permissions)) => (permissions, ApprovalDecision::Denied),
+        _ => return show(session, &session.permissions(name)?),
     };
-    show(session, &asked)
+    let seen = args.digest.map_or_else(
+        || Ok(session.permissions(name)?.identity.digest),
+        Ok::<_, Failure>,
+    );
+    show(
+        session,
+        &session.answer_permissions(name, &seen?, permissions, decision)?,
+    )
 }
 
 fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, Failure> {

@@ -244,10 +244,10 @@ fn a_permission_that_is_revoked_is_asked_for_again() {
     let daemon = Daemon::start(&context);
     let visitor = Visitor::new(&daemon);
     let token = visitor.form_token();
-    let folder = daemon.get("/api/v1/skills/reader").ok()["path"].clone();
-    let folder = folder.as_str().unwrap();
+    let shown = daemon.get("/api/v1/skills/reader").ok();
+    let [folder, digest] = ["path", "digest"].map(|key| shown[key].as_str().unwrap());
     for (decision, state) in [("allow", "allowed"), ("forget", "ask")] {
-        let body = format!("form_token={token}&skill={folder}&decision={decision}");
+        let body = format!("form_token={token}&skill={folder}&digest={digest}&decision={decision}");
         let sent = visitor.post("/do/permissions", "", &body);
         assert_eq!(sent.status, 303, "{sent:?}");
         let known = daemon.get("/api/v1/permissions?skill=reader").ok();
@@ -256,6 +256,38 @@ fn a_permission_that_is_revoked_is_asked_for_again() {
     // A folder without a skill has no answers to forget.
     let nothing = format!("form_token={token}&skill=/nowhere/reader&decision=forget");
     assert_eq!(visitor.post("/do/permissions", "", &nothing).status, 404);
+}
+
+/// A page can be open for hours. What its buttons allow is what it showed, or nothing.
+// case 212
+#[test]
+fn a_decision_is_about_the_bytes_that_were_shown() {
+    let context = context();
+    reader(&context);
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let token = visitor.form_token();
+    let page = visitor.get("/skills/reader").body;
+    let shown = daemon.get("/api/v1/skills/reader").ok();
+    let [folder, digest] = ["path", "digest"].map(|key| shown[key].as_str().unwrap());
+    assert!(
+        page.contains(&format!("name=\"digest\" value=\"{digest}\"")),
+        "{page}"
+    );
+
+    let narrow = context.read("skills/reader/SKILL.yaml");
+    let wider = narrow.replace("file:read(./secret.txt)", "file:write(./**)");
+    assert_ne!(narrow, wider);
+    context.write("skills/reader/SKILL.yaml", wider);
+    let form = format!("form_token={token}&skill={folder}&digest={digest}&decision=allow");
+    assert_eq!(visitor.post("/do/permissions", "", &form).status, 409);
+    let without = format!("form_token={token}&skill={folder}&digest=&decision=allow");
+    assert_eq!(visitor.post("/do/permissions", "", &without).status, 400);
+    let body = json!({ "skill": folder, "digest": digest, "decision": "allow" });
+    let refused = daemon.post("/api/v1/permissions", &body).refused();
+    assert_eq!(refused, (409, "other-bytes".to_owned()));
+    let stored = daemon.get("/api/v1/permissions").ok();
+    assert_eq!(stored["approvals"], json!([]));
 }
 
 /// A page of a list has the same size for ten skills and for thousands, readable or not.

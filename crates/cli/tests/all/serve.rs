@@ -411,7 +411,8 @@ fn what_is_not_approved_is_refused_or_asked() {
         assert_eq!(got, Some(expected), "{result}");
     }
     // What is allowed from now on needs no question.
-    let allow = json!({ "skill": "reader", "decision": "allow" });
+    let shown = daemon.get("/api/v1/permissions?skill=reader").ok();
+    let allow = json!({ "skill": "reader", "digest": shown["digest"], "decision": "allow" });
     let allowed = daemon.post("/api/v1/permissions", &allow).ok();
     assert_eq!(allowed["permissions"][0]["state"], "allowed", "{allowed}");
     let ran = daemon.post(path, &json!({})).ok();
@@ -540,7 +541,9 @@ fn the_description_of_the_interface_is_true() {
         "/api/v1/scan" => json!({ "name": "report" }),
         "/api/v1/select" => json!({ "task": "write a report" }),
         "/api/v1/compose" => json!({ "skills": ["report"] }),
-        "/api/v1/permissions" => json!({ "skill": "report", "decision": "allow" }),
+        "/api/v1/permissions" => {
+            json!({ "skill": "report", "digest": "sha256:0", "decision": "allow" })
+        }
         "/api/v1/sessions" => json!({ "task": "x" }),
         "/api/v1/approvals/{id}" => json!({ "answer": "no" }),
         "/api/v1/sessions/{id}/messages" => json!({ "text": "x" }),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use metier::{
-    Error, Machine, Settings, Workspace,
+    Digest, Error, Machine, Settings, Workspace,
     permissions::ApprovalDecision,
     prompts::PromptOptions,
     receipts::{ReceiptQuery, Verified},
@@ -79,7 +79,7 @@ fn refusals(workspace: &Workspace) -> Vec<(&'static str, Option<Error>)> {
         (
             "answer_permissions",
             workspace
-                .answer_permissions("notes", &none, ApprovalDecision::Allowed)
+                .answer_permissions("notes", &Digest([0; 32]), &none, ApprovalDecision::Allowed)
                 .err(),
         ),
         (

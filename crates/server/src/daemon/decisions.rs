@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use metier::{
-    Error, Reply, WatchState,
+    Digest, Error, Reply, WatchState,
     permissions::ApprovalDecision,
     receipts::{ReceiptQuery, Verified},
 };
@@ -56,6 +56,10 @@ pub(super) async fn permit(
     State(state): Shared,
     JsonBody(request): JsonBody<PermitRequest>,
 ) -> ApiResult {
+    let seen: Digest = request.digest.parse().map_err(|error| {
+        let message = format!("`digest` is {error}");
+        Refusal::usage(message).hint("GET /api/v1/permissions?skill=NAME has it")
+    })?;
     let written = state.work(WorkLane::Quick, move |state| {
         let now = state.live.current_for(&request.skill)?;
         let decision = match request.decision {
@@ -63,7 +67,7 @@ pub(super) async fn permit(
             DecisionField::Deny => ApprovalDecision::Denied,
         };
         let (workspace, permissions) = (&now.workspace, &request.permissions);
-        let report = workspace.answer_permissions(&request.skill, permissions, decision)?;
+        let report = workspace.answer_permissions(&request.skill, &seen, permissions, decision)?;
         let text = serde_json::to_vec(&SkillPermissions::from(&report));
         Ok(Bytes::from(text.unwrap_or_default()))
     });
