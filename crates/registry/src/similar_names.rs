@@ -5,7 +5,7 @@
 
 /// From this length on, one typing mistake makes another name similar; of shorter names it makes a different word.
 const ONE_MISTAKE: usize = 5;
-/// From this length on, two do.
+/// From this length on, two typing mistakes do.
 const TWO_MISTAKES: usize = 12;
 
 /// Characters that look like others, replaced in this order.
