@@ -15,7 +15,7 @@ pub(crate) const LOCK_FILE: &str = "metier.lock";
 /// The folder in which changes are written down, below the data folder.
 pub(crate) const CHANGES: &str = "changes";
 
-/// For whom a skill is installed.
+/// The scope of an installation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InstallScope {
     /// For the user, in every project.
