@@ -56,7 +56,7 @@ pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), ExecutionError> +
 /// What surrounds every skill on this machine. Values come in; the world looks nothing up by itself.
 #[derive(Clone, Debug)]
 pub struct HostEnvironment {
-    /// Our own binary, which has the shim inside.
+    /// Our own binary, which contains the launcher.
     pub shim: PathBuf,
     /// The working directory of scripts.
     pub work: PathBuf,
