@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LabelledSkill, judged::RuleOrigins};
 
-/// The homes of all rules, by one way to divide the corpus into families.
+/// The families of all rules, by one way to divide the corpus into families.
 pub(crate) struct HomeOf<'a> {
     homes: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
