@@ -1,4 +1,4 @@
-//! The world: the one place where a permit becomes a deed.
+//! The executor of acts: the only place where something is done that a skill was permitted to do.
 //!
 //! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so there is no way from a skill to a file, a
 //! program or a host around the check; and it accepts it only as a [`RecordedAct`], once there is a receipt for the start of the act. A
