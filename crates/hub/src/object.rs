@@ -31,7 +31,7 @@ pub enum NewContent {
     Link(PathBuf),
     /// A copy of what is here: a folder, a file or a link.
     CopyOf(PathBuf),
-    /// Nothing.
+    /// The place becomes empty.
     Absent,
 }
 

@@ -502,7 +502,7 @@ impl Transaction<'_> {
 /// Why a change did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// Another process makes one.
+    /// Another process is making a change.
     #[error("another metier process is changing skills")]
     Busy,
     /// A place was changed after the change that shall be undone.

@@ -369,7 +369,7 @@ impl LiveSkills {
         }
     }
 
-    /// Waits until there is something else to report than this.
+    /// Waits until the states of the skills differ from these, or the time is over.
     pub(crate) fn await_report(
         &self,
         known: &Arc<SkillStates>,

@@ -194,7 +194,7 @@ enum EntryKind {
 }
 
 impl WatchedFolders {
-    /// Nothing is watched yet.
+    /// Opens a queue of events of the system. No folder is watched yet.
     pub(crate) fn new() -> Result<Self, Unwatched> {
         let flags = CreateFlags::CLOEXEC | CreateFlags::NONBLOCK;
         let queue = inotify::init(flags).map_err(|_| Unwatched::NoMoreQueues)?;

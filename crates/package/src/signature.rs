@@ -270,7 +270,7 @@ pub enum SignatureError {
     /// The text is not a signature.
     #[error("not a signature in the format of minisign")]
     NotASignature,
-    /// Another key signed.
+    /// The signature is from another key than the expected one.
     #[error("the package was signed with another key")]
     OtherKey,
     /// The signature does not belong to these bytes.

@@ -26,7 +26,7 @@ pub enum InstallScope {
 }
 
 impl InstallScope {
-    /// Both of them.
+    /// Both scopes, the user's first.
     pub const ALL: [Self; 2] = [Self::User, Self::Project];
 
     /// The project, or the user.
@@ -78,7 +78,7 @@ impl InstallScope {
 /// The places of one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopePlaces {
-    /// Which scope.
+    /// The scope that these places belong to.
     pub scope: InstallScope,
     /// The folder that contains one folder for each skill.
     pub skills: PathBuf,
