@@ -85,7 +85,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Change> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// The records in a folder, the oldest first; files of other names are none.
+/// The records in a folder, the oldest first. Files with other names are ignored.
 pub(crate) fn ids(folder: &Path) -> io::Result<Vec<ChangeId>> {
     let mut ids = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -84,7 +84,7 @@ impl Driver {
 }
 
 impl Driver {
-    /// Runs `last`, then ends the thread. The caller does not wait longer than a moment.
+    /// Runs `last`, for at most [`FAREWELL`], then ends the thread.
     pub(crate) fn end(&mut self, last: impl Future<Output = ()> + Send + 'static) {
         self.run(FAREWELL, &|| false, last).ok();
         if let Some(stop) = self.stop.take() {

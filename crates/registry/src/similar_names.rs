@@ -42,7 +42,7 @@ fn is_mistyped(new: &str, other: &str) -> bool {
     longer - shorter <= allowed && strsim::osa_distance(new, other) <= allowed
 }
 
-/// What a name looks like, with each letter once in a row.
+/// A name with lookalike characters replaced and repeated letters removed: names with the same skeleton look alike.
 fn skeleton(name: &str) -> String {
     let plain = LOOKALIKES
         .iter()

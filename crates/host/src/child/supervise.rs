@@ -111,7 +111,7 @@ pub(crate) fn supervise(
                 survivors,
                 swarm,
             };
-            // Who has no children has no descendants: the orphans among them would be children.
+            // A process without children has no descendants, since orphans become its children.
             let is_over = !survivors || realm.clear();
             control::tell(line, &News::Ended(ended));
             return is_over;

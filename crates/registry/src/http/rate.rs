@@ -21,7 +21,7 @@ const WRITES: Rate = Rate {
     per_second: 5.0,
 };
 
-/// The most addresses that are remembered. Beyond it the ones that made the fewest requests are forgotten.
+/// The most addresses that are remembered. Beyond it those with their full allowance are forgotten.
 const MAX_ADDRESSES: usize = 50_000;
 
 /// The requests that each address has left.

@@ -134,7 +134,7 @@ impl DaemonToken {
         })
     }
 
-    /// Whether a client showed the token; and whether it is another one than before.
+    /// Whether a client sent the token, as it is in the file now.
     pub(super) fn is(&self, shown: &str) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.look(&self.path);
