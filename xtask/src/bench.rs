@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what a command costs, next to a program that does only what can't be avoided.
+//! `cargo xtask bench`: what a command costs, beside a program that does only the unavoidable work.
 //!
 //! Absolute times on a shared machine mean little; a ratio of two programs that ran alternately in the same minute means
 //! a lot. So every row has a floor, a real program ([`floor`]) that touches the same files and writes a document of

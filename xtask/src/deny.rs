@@ -16,7 +16,7 @@ use crate::{Result, workspace};
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Everything that `deny.toml` may say: table, key, and the one value that is understood, if only one is.
+/// Everything that `deny.toml` can contain: table, key, and the one value that is understood, if only one is.
 const KEYS: &[(&str, &str, Option<&str>)] = &[
     ("graph", "all-features", Some("true")),
     ("advisories", "yanked", Some("deny")),
@@ -35,7 +35,7 @@ const KEYS: &[(&str, &str, Option<&str>)] = &[
 #[derive(Debug)]
 struct DependencyPolicy {
     licences: BTreeSet<String>,
-    /// (advisory, reason) of each one that is put up with.
+    /// (advisory, reason) of each one that is ignored.
     ignored: Vec<(String, String)>,
 }
 
@@ -381,7 +381,7 @@ fn sabotage_what_is_not_accepted_is_noticed() {
     check("source", Value::Null, "which is outside");
     let wild = serde_json::json!([{"name": "other", "req": "*"}]);
     check("dependencies", wild, "takes any version");
-    // A path is no excuse in a package that is published.
+    // That a dependency is a path does not excuse a `*` in a package that is published.
     let wild = serde_json::json!([{"name": "other", "req": "*", "path": "/project/other"}]);
     check("dependencies", wild, "takes any version");
 }

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{Result, workspace};
 
-/// What a skill is built for. It has no system below it, so whatever a skill wants from the world it asks its host for.
+/// The target that skills are built for. It has no operating system, so a skill requests everything from metier.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Debian's newest compiler, made for building web browsers, and the sources of its library.
@@ -25,7 +25,7 @@ const SOURCES: &str = "rust-web-src";
 /// What the compiler can't start without; its other dependencies are on every machine that builds anything.
 const PARTS: [&str; 2] = ["libstd-rust-web", "libllvm"];
 
-/// Starts the compiler from the folder where this file lies.
+/// A script that starts the compiler from its own folder.
 const WRAPPER: &str = "#!/bin/sh
 here=$(dirname \"$0\")
 LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu) exec \"$here/usr/bin/rustc\" \"$@\"
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gets what is missing and builds what changed; answers with the configuration for cargo.
+/// Gets what is missing and builds what changed; returns the configuration for cargo.
 pub(crate) fn prepare(root: &Path, target: &Path) -> Result<PathBuf> {
     let folder = target.join("guests");
     fs::create_dir_all(&folder)?;
@@ -165,7 +165,7 @@ fn unpacked(folder: &Path) -> Result<PathBuf> {
     Ok(wrapper)
 }
 
-/// Without a trace on the machine: the lists of packages are our own too, for the machine's may be years old.
+/// Nothing is installed: the lists of packages are our own too, since the machine's may be years old.
 fn download(folder: &Path) -> Result<()> {
     let packages = folder.join("packages");
     for lists in ["lists/partial", "cache/archives/partial", "packages"] {

@@ -1,4 +1,4 @@
-//! `cargo xtask judge`: programs that others wrote talk to metier, and say what they think of it.
+//! `cargo xtask judge`: programs that others wrote use metier, and their results are compared with what is expected.
 //!
 //! **Problem.** Tests of our own show that the two ends that we wrote understand each other. **Decision.** Suites, clients and agents of others are
 //! installed at fixed versions below `target/judge/` and run against the built program, in a home of its own, on the loopback interface. Each judge

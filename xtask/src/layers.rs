@@ -1,8 +1,8 @@
 //! Dependencies between our crates point down, and the pure crates stay pure.
 //!
 //! A crate's layer states how much of the system it knows. A dependency on the same or a higher layer is how one crate ends up
-//! knowing everyone, so it is an error, as is a crate that has no layer. Dev-dependencies are free: tests may look
-//! anywhere.
+//! knowing all others, so it is an error, as is a crate that has no layer. Dev-dependencies are free: tests may use
+//! any crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-cli", 12),
 ];
 
-/// The only packages of ours that a door may know: what it needs besides is a verb of the library.
+/// The only packages of ours that a door may use: for anything else it calls a verb of the library.
 const DOORS: &[(&str, &[&str])] = &[
     ("metier-server", &["metier", "metier-wire", "metier-sdk"]),
     (

@@ -92,7 +92,7 @@ fn threads() -> OsString {
     std::env::var_os(THREADS).unwrap_or_else(|| (cores * 2).to_string().into())
 }
 
-/// An empty place for the list of what is not run.
+/// The file for the list of tests that could not run; an old one is removed.
 pub(crate) fn not_run_list() -> Result<PathBuf> {
     let list = workspace::target()?.join("not-run.txt");
     match fs::remove_file(&list) {
@@ -213,7 +213,7 @@ pub(crate) fn make_venv(folder: &Path) -> Result<()> {
     Err(format!("`python3 -m venv` fails; install {PACKAGE} and run this again").into())
 }
 
-/// Packages of our own in the same way. What they would run while they are installed isn't run.
+/// Installs npm packages in the same way. Their install scripts are not run.
 pub(crate) fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<()> {
     let Packages { what, from, .. } = packages;
     let read = |name: &str| fs::read_to_string(root.join(from).join(name));

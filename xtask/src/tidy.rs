@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler checks.
+//! The rules of this project that no compiler checks.
 //!
 //! Each rule is a function from texts to problems, so that each has a test with a text that breaks it. What is
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
@@ -16,12 +16,12 @@ fn is_fixture(path: &str) -> bool {
     path.split('/').any(|part| part == "fixtures")
 }
 
-/// Names that say nothing about what is inside.
+/// Names that don't describe the content.
 const EMPTY_NAMES: &[&str] = &[
     "util", "utils", "helper", "helpers", "common", "misc", "manager",
 ];
 
-/// Texts that belong to one machine. Split, so that this file may contain them.
+/// Texts that belong to one machine. They are split, so that this file can contain them.
 const MACHINE: &[&str] = &[
     concat!("/wo", "rk"),
     concat!("/ro", "ot"),
@@ -39,7 +39,7 @@ const TALL_ALLOWED: &[(&str, &str)] = &[];
 const MAX_FUNCTION: usize = 100;
 const MAX_FILE: usize = 800;
 
-/// With less than this, the project was not read.
+/// With fewer files than this, something is wrong with the search for files.
 const MIN_RUST: usize = 20;
 const MIN_MARKDOWN: usize = 2;
 

@@ -110,7 +110,7 @@ pub enum ModelError {
         /// What is wrong with it.
         reason: String,
     },
-    /// It took too long.
+    /// The request took longer than its limit.
     #[error("{provider} timed out: no {wait} within {limit:?}")]
     TimedOut {
         /// The provider of the model.

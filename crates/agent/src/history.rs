@@ -90,7 +90,7 @@ impl MessageHistory {
         all
     }
 
-    /// One more thing happened.
+    /// Adds a record to the history.
     pub fn apply(&mut self, record: HistoryRecord) {
         match record {
             // A resumed conversation was shown to the user.

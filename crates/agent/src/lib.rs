@@ -1,4 +1,4 @@
-//! # metier-agent — sessions with a model that obey
+//! # metier-agent — conversations with a model, under rules that the program enforces
 //!
 //! **Problem.** An agent is a loop around a model, and a model can output anything. What it is allowed to do must not depend on its
 //! output; what was done must survive a killed process; and every provider has its own format for the same conversation.
@@ -29,7 +29,7 @@
 //! ```
 //!
 //! And a conversation, which is what its records come to:
-//!
+//! And a conversation, which is rebuilt from its records:
 //! ```
 //! use metier_agent::{HistoryRecord, MessageHistory, ModelMessage};
 //!

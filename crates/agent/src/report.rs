@@ -45,7 +45,7 @@ impl ErrorReport {
         }
     }
 
-    /// The same about a skill.
+    /// A report about a skill.
     #[must_use]
     pub fn skill(self, skill: impl Into<String>) -> Self {
         Self {

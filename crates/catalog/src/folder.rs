@@ -102,7 +102,7 @@ pub enum ReadError {
     Unverified {
         /// The path of the file.
         path: String,
-        /// How it differs.
+        /// What is different about it.
         why: String,
     },
     /// The operating system returned an error.

@@ -76,7 +76,7 @@ impl SkillLocation {
         let folder = match self {
             Self::Folder(folder) => folder,
             Self::Builtin(skill) => return Ok(snapshot_of_builtin(skill)),
-            // Its limits are smaller than the room.
+            // The limits of a remote skill are smaller than this budget.
             Self::Remote(skill) => return skill.snapshot(),
         };
         let mut files = Vec::new();

@@ -164,8 +164,8 @@ impl Output {
             .map_err(|error| unwritten(&error))
     }
 
-    /// The one JSON document of a run, when it writes itself, in large pieces: straight to the file
-    /// behind stdout, which would look through every byte for the end of a line.
+    /// Writes the one JSON document of a run directly to the file behind stdout. The buffer of stdout would search every byte
+    /// for the end of a line.
     pub(crate) fn stream(
         &self,
         write: impl FnOnce(&mut File) -> io::Result<()>,

@@ -38,7 +38,7 @@ pub struct SiteIndex {
 pub struct ListedSkill {
     /// Its name.
     pub name: String,
-    /// What the site says that it does.
+    /// The description that the site gives.
     pub description: String,
     /// How to get it.
     pub artifact: Artifact,
@@ -49,14 +49,14 @@ pub struct ListedSkill {
 pub enum Artifact {
     /// An archive with the skill at its root.
     Archive {
-        /// Where.
+        /// The address of the archive.
         url: Url,
         /// The digest of its bytes.
         digest: Digest,
     },
     /// The text of a `SKILL.md` that needs no other files.
     Text {
-        /// Where.
+        /// The address of the file.
         url: Url,
         /// The digest of its bytes.
         digest: Digest,

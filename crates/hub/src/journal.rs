@@ -37,13 +37,13 @@ pub struct Change {
     pub title: String,
     /// When, as text.
     pub at: String,
-    /// The change that this one took back, if it did.
+    /// The earlier change that this one undid, if it did.
     pub undoes: Option<ChangeId>,
     pub(crate) steps: Vec<Step>,
 }
 
 impl Change {
-    /// The places that it changed.
+    /// The places that the change replaced.
     pub fn places(&self) -> impl Iterator<Item = &Path> {
         self.steps.iter().map(|step| step.target.as_path())
     }
@@ -55,7 +55,7 @@ pub(crate) struct Step {
     pub(crate) target: PathBuf,
     /// Beside the target: first the new content, then, until it is moved away, the old one.
     pub(crate) staged: PathBuf,
-    /// The new content; `None` if there shall be nothing.
+    /// The new content; `None` if the place ends up empty.
     pub(crate) new: Option<Identity>,
     /// What was there when the change was prepared.
     pub(crate) old: Option<Identity>,
@@ -65,17 +65,17 @@ pub(crate) struct Step {
     pub(crate) kept: PathBuf,
 }
 
-/// Writes a record. After a loss of power, one that was not waited for can be there and empty.
+/// Writes a record without waiting for the disk: after a loss of power it can exist and be empty.
 pub(crate) fn note(path: &Path, change: &Change) -> io::Result<()> {
     fs::write(path, serde_json::to_vec_pretty(change)?)
 }
 
-/// Where a record is until it counts.
+/// The name of a record until it is complete on the disk.
 pub(crate) fn part(path: &Path) -> PathBuf {
     path.with_extension("part")
 }
 
-/// Makes a record count that is on the disk as its [`part`], and waits until its name is there too.
+/// Gives a record that is on the disk as its [`part`] its final name, and waits until that name is on the disk too.
 pub(crate) fn publish(path: &Path) -> io::Result<()> {
     fs::rename(part(path), path)?;
     object::sync_parent(path)
@@ -85,7 +85,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Change> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// The records in a folder, the oldest first; files of other names are none.
+/// The records in a folder, the oldest first. Files with other names are ignored.
 pub(crate) fn ids(folder: &Path) -> io::Result<Vec<ChangeId>> {
     let mut ids = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! # metier-hub — what is elsewhere, and how it gets here
+//! # metier-hub — skills from elsewhere: finding, fetching and placing them
 //!
 //! **Problem.** Skills are in repositories, archives, registries and on sites. A process that fetches and places them can be killed at any moment,
 //! and what it leaves must be the old skill or the new one, never a mixture; and what it replaced must come back when it is asked for.

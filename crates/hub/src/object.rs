@@ -18,7 +18,7 @@ use rustix::io::Errno;
 /// How many files are waited for at the same time.
 const MAX_WAITS: usize = 8;
 
-/// What a place shall hold.
+/// The content that a place gets.
 #[derive(Clone, Debug)]
 pub enum NewContent {
     /// A folder with these files.
@@ -31,7 +31,7 @@ pub enum NewContent {
     Link(PathBuf),
     /// A copy of what is here: a folder, a file or a link.
     CopyOf(PathBuf),
-    /// Nothing.
+    /// The place becomes empty.
     Absent,
 }
 
@@ -40,7 +40,7 @@ pub enum NewContent {
 pub(crate) struct Identity {
     device: u64,
     inode: u64,
-    /// Nanoseconds, where the file system knows: numbers of inodes are used again.
+    /// When it was created, in nanoseconds, if the file system records that: inode numbers are used again.
     born: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Identity {
         self.device == other.device
     }
 
-    /// Of what is there, if anything is.
+    /// The identity of what is at a path; `None` if nothing is.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match fs::symlink_metadata(path) {
             Ok(metadata) => Ok(Some(Self {
@@ -139,7 +139,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut source, &mut target).map(drop)
 }
 
-/// The files and folders at these paths, with everything in the folders. Links are names of their folders, and nothing of their own.
+/// These paths and everything below those that are folders. A link counts as an entry of its folder and is not followed.
 pub(crate) fn everything_in<'p>(
     paths: impl Iterator<Item = &'p Path>,
 ) -> io::Result<BTreeSet<PathBuf>> {

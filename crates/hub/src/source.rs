@@ -368,7 +368,7 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    /// What to type.
+    /// A hint: the form to write instead.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self.problem {

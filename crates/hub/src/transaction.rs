@@ -35,13 +35,13 @@ use crate::object::{self, Identity, NewContent};
 /// Called between the steps of a change, with the name of the step that comes next. A test ends the process there.
 pub type Checkpoint = fn(&'static str);
 
-/// How the names of contents begin that are not in their places yet.
+/// The start of the names of new contents that are not in their places yet.
 const STAGED: &str = ".metier-";
 
 /// How many changes can be undone.
 const MAX_KEPT: usize = 20;
 
-/// The maximum number of all records: what was undone, and what undid it, are records too.
+/// How many records are kept. Changes that were undone, and the undoing ones, count too.
 const MAX_RECORDS: usize = 100;
 
 /// The changes of one user, and the right to make one. Only one process has it at a time.
@@ -189,7 +189,7 @@ impl TransactionChanges {
             .then(|| step.kept.clone())
     }
 
-    /// What was put back, and the object that each is a copy of. A copy is always newer than its original.
+    /// The contents that an undo put back, each with the original that it is a copy of. A copy is always newer than its original.
     fn copies(&self) -> Result<HashMap<Identity, Identity>, ChangeError> {
         let mut copies = HashMap::new();
         for change in self.all()? {
@@ -277,7 +277,7 @@ impl TransactionChanges {
         Ok(())
     }
 
-    /// The place gets what is staged, and what was in the place is staged; each can be nothing.
+    /// Exchanges what is staged with what is in the place. Either side can be empty.
     fn swap(&self, step: &Step, now: Option<Identity>, then: Option<Identity>) -> io::Result<()> {
         match (now, then) {
             (Some(_), Some(_)) => self.exchange(step),
@@ -432,7 +432,7 @@ impl Transaction<'_> {
     /// Makes the change.
     ///
     /// # Errors
-    /// If it can't be made: then nothing has changed. [`ChangeError::Interrupted`] if that is not so.
+    /// If the change can't be made. Nothing has changed then, except after [`ChangeError::Interrupted`].
     pub fn commit(mut self) -> Result<Change, ChangeError> {
         let begun = self.changes.record("begun", self.change.id);
         let failed = |error| ChangeError::at(&begun, error);
@@ -502,7 +502,7 @@ impl Transaction<'_> {
 /// Why a change did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// Another process makes one.
+    /// Another process is making a change.
     #[error("another metier process is changing skills")]
     Busy,
     /// A place was changed after the change that shall be undone.
@@ -517,17 +517,17 @@ pub enum ChangeError {
     /// Some places are exchanged and others not, and neither can be changed now. The next start completes it.
     #[error("`{}`: {error}", path.display())]
     Interrupted {
-        /// Where.
+        /// The place that could not be exchanged.
         path: PathBuf,
-        /// Why.
+        /// What the system reported.
         error: io::Error,
     },
     /// The file system refused.
     #[error("`{}`: {error}", path.display())]
     Os {
-        /// Where.
+        /// The path of the failed operation.
         path: PathBuf,
-        /// Why.
+        /// What the system reported.
         error: io::Error,
     },
 }

@@ -275,7 +275,7 @@ impl<'js> Guest<'js> {
     }
 }
 
-/// The engine can't be dropped while Rust holds one of its functions.
+/// Releases the functions that Rust holds, because the engine can't be dropped before.
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
         self.state.load.replace(None);

@@ -1,4 +1,4 @@
-//! One connection to a server, with a synchronous face.
+//! One connection to a server, with a synchronous interface.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -40,7 +40,7 @@ const LOGIN_TIME: Duration = Duration::from_secs(600);
 /// The extension with which a server offers skills.
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// What metier tells a server about itself: who it is. It offers no roots, no sampling and no questions to the user.
+/// What metier states about itself to a server: name and version. It offers no roots, no sampling and no questions to the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Host;
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for McpConnection {
 }
 
 impl McpConnection {
-    /// Starts or reaches a server, and agrees on a version. `stop` is asked now and then whether to give up.
+    /// Starts or reaches a server, and agrees on a version. `stop` is called now and then; when it returns true, the attempt ends.
     ///
     /// # Errors
     /// If the server can't be started or reached, or does not speak MCP.
@@ -109,7 +109,7 @@ impl McpConnection {
         &self.label
     }
 
-    /// Whether it has ended.
+    /// Whether the connection has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         let service = self.service();
@@ -184,7 +184,7 @@ impl McpConnection {
     /// If it does not answer, or with something else than one file.
     pub fn read(&self, uri: &str, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, McpError> {
         const WHAT: &str = "resources/read";
-        // Not through the library's own cache: each read is checked against what is asked for now.
+        // The library's cache is not used: each read is compared with the list as it is now.
         let params = ReadResourceRequestParams::new(uri);
         let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
         let ServerResult::ReadResourceResult(result) = self.request(WHAT, &request, stop)? else {
@@ -257,7 +257,7 @@ impl McpConnection {
         }
     }
 
-    /// Sends the user to the login, and connects again with what came of it.
+    /// Sends the user to the login, and connects again with the tokens that it returned.
     fn authorize(&self, challenge: String, stop: &dyn Fn() -> bool) -> Result<(), McpError> {
         let limit = self.endpoint.patience(self.limits.connect);
         let opening = open_service(self.endpoint.clone(), self.limits, Some(challenge));
@@ -269,7 +269,7 @@ impl McpConnection {
         Ok(())
     }
 
-    /// Waits for something of this connection.
+    /// Waits for work on the thread of this connection.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         what: &str,
@@ -347,7 +347,7 @@ impl McpEndpoint {
         self.prompting().is_some()
     }
 
-    /// How long a connection can take: people are slower than servers.
+    /// The limit for connecting: a longer one if the user may have to log in, because people are slower than servers.
     fn patience(&self, limit: Duration) -> Duration {
         match self.has_prompt() {
             true => limit.max(LOGIN_TIME),

@@ -1,4 +1,4 @@
-//! The thread of one connection: it runs the asynchronous library, and everyone else waits for it with a limit.
+//! The thread of one connection: it runs the asynchronous library, and callers wait for its results with a limit.
 
 use std::{
     io,
@@ -12,9 +12,9 @@ use tokio::{
     sync::oneshot,
 };
 
-/// How often a waiting caller looks whether it should stop.
+/// How often a waiting caller checks whether it should stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the end of a connection can take, when it is dropped.
+/// How long a connection can take to end when it is dropped.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Why a result did not arrive.
@@ -84,7 +84,7 @@ impl Driver {
 }
 
 impl Driver {
-    /// Runs `last`, then ends the thread. The caller does not wait longer than a moment.
+    /// Runs `last`, for at most [`FAREWELL`], then ends the thread.
     pub(crate) fn end(&mut self, last: impl Future<Output = ()> + Send + 'static) {
         self.run(FAREWELL, &|| false, last).ok();
         if let Some(stop) = self.stop.take() {

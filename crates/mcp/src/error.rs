@@ -5,7 +5,7 @@ use std::time::Duration;
 use metier_model::text::visible;
 use rmcp::service::{ClientInitializeError, ServiceError};
 
-/// Why there is no answer of a server, or none that can be used.
+/// Why a server returned nothing that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum McpError {
     /// Its program could not be started.
@@ -22,7 +22,7 @@ pub enum McpError {
     /// It requires an authorization that the configuration does not contain.
     #[error("it requires authorization")]
     Authorization {
-        /// What the server said about it, as it said it.
+        /// What the server demands, in its own words.
         challenge: String,
     },
     /// It did not answer in time.
@@ -54,7 +54,7 @@ pub enum McpError {
         /// What is wrong with it.
         problem: String,
     },
-    /// It does not have what is asked for.
+    /// The server does not have the requested skill, file or tool.
     #[error("it does not offer {0}")]
     Unsupported(&'static str),
 }

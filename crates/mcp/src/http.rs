@@ -165,7 +165,7 @@ fn exchange(
     }
 }
 
-/// The user configured the address, so the cause is for the user's eyes.
+/// The user configured the address, so the user may see the cause.
 fn reason(error: &NetError) -> String {
     match error {
         NetError::Unreachable { host, cause } => format!("`{host}` can't be reached: {cause}"),
@@ -339,7 +339,7 @@ impl OpenResponse {
         match (request, error) {
             // An error of the protocol is an answer, whatever its status.
             (Some(request), Some(error)) => Refused::Answer(error, request.id.clone()),
-            // What an older server does not know it refuses in any way.
+            // Older servers refuse the probe for the newer protocol with any status in the 400s.
             (Some(request), None) if in_400s && !in_session && is_probe(&request.request) => {
                 let unknown = ErrorData::invalid_request(format!("HTTP {status}"), None);
                 Refused::Answer(unknown, request.id.clone())
@@ -471,7 +471,7 @@ impl StreamableHttpClient for CheckedHttpClient {
     ) -> Result<(), HttpError> {
         let (session, token) = (Some(&*session_id), auth_header.as_deref());
         let headers = headers(&[], session, token, custom_headers);
-        // Whether the server forgets the session is its own affair.
+        // The server may or may not forget the session; nothing here depends on it.
         self.send("DELETE", &uri, headers, Vec::new()).await?;
         Ok(())
     }

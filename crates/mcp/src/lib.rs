@@ -3,8 +3,8 @@
 //! **Problem.** An MCP server offers tools, and with the Skills extension (SEP-2640) whole skills. It can be slow, down or hostile: its lists may never end, its
 //! digests may be wrong, its texts may be instructions. Its protocol has two eras, and its library is asynchronous.
 //!
-//! **Goals.** A synchronous face with a limit on every size and every wait; what a server says is checked before it is used; what it can't be asked for is
-//! not asked for (no roots, no sampling).
+//! **Goals.** A synchronous interface with a limit on every size and every wait; what a server sends is checked before it is used; what metier does not offer
+//! (roots, sampling) a server can't request.
 //!
 //! **Worked example.** `docs` is a program that serves `skill://pdf/SKILL.md`. [`McpConnection::open`] starts it and finds out which era it speaks;
 //! [`McpConnection::skills`] lists its skills and reads no file; [`McpConnection::read`] returns the bytes of one file, which the catalog compares with the size

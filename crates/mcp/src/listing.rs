@@ -34,7 +34,7 @@ pub struct McpSkill {
 /// The files of a listed skill.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkillResources {
-    /// All of them.
+    /// All of its files, each with a digest.
     Files(Vec<ListedResource>),
     /// They are generated, and have no digests.
     Dynamic,

@@ -43,7 +43,7 @@ pub struct McpLogin {
     pub client_id: Option<String>,
     /// Its secret.
     pub client_secret: Option<String>,
-    /// The address of a document that describes the client, for servers that accept one.
+    /// The address of a document that describes metier as a client, for servers that accept one instead of a registration.
     pub client_metadata_url: Option<String>,
 }
 
@@ -75,14 +75,14 @@ impl McpLogin {
         Ok(manager)
     }
 
-    /// The same, with the kept tokens ready for use. Tokens that can't be used now are as good as none.
+    /// The same, with the kept tokens ready for use. Tokens that can't be used are treated like missing ones.
     pub(crate) async fn known(&self, server: &Url) -> Result<AuthorizationManager, McpError> {
         let mut manager = self.manager(server).await?;
         manager.initialize_from_store().await.ok();
         Ok(manager)
     }
 
-    /// Sends the user through the login that a server demands, and returns the manager that has the tokens then.
+    /// Sends the user through the login that a server demands, and returns the manager with the new tokens.
     pub(crate) async fn authorize(
         &self,
         server: &Url,
@@ -112,7 +112,7 @@ impl McpLogin {
             .get_authorization_url()
             .await
             .map_err(|error| failed(&error))?;
-        // The user takes a while, and the runtime has other things to do.
+        // The login can take minutes, so it blocks a thread of its own and not the runtime.
         let visited = tokio::task::spawn_blocking(move || prompt.visit(&url)).await;
         let visited = visited
             .map_err(|error| error.to_string())

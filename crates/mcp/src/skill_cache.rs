@@ -28,7 +28,7 @@ pub struct SkillCache {
     folder: PathBuf,
 }
 
-/// The last thing that a server said about its skills.
+/// What is known of one server's skills.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct KnownListing {
     /// Its list, if there was one.
@@ -37,11 +37,11 @@ pub struct KnownListing {
     pub listed_at: u64,
     /// Why the last attempt to read it failed, if it did.
     pub failure: Option<String>,
-    /// When that was.
+    /// When that attempt was, in seconds since 1970.
     pub failed_at: u64,
 }
 
-/// The form of the file.
+/// The content of the file that the list is kept in.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     /// Hash of what the user configured.
@@ -61,7 +61,7 @@ impl SkillCache {
         Self { folder }
     }
 
-    /// What is known of a server. What another program or address said under this label is not.
+    /// What is known of a server. A list that another program or address sent under this label does not count.
     #[must_use]
     pub fn known(&self, server: &ServerEntry) -> KnownListing {
         let read = || -> Option<KnownListing> {
@@ -85,7 +85,7 @@ impl SkillCache {
         read().unwrap_or_default()
     }
 
-    /// Keeps what a server said, and removes the files of skills that it no longer lists.
+    /// Keeps a server's list, and removes the files of skills that are no longer in it.
     ///
     /// # Errors
     /// If it can't be written.
@@ -116,7 +116,7 @@ impl SkillCache {
         read_bytes(&file, size).ok()
     }
 
-    /// Keeps a file that was read and verified. That it can't be kept costs only time.
+    /// Keeps a file that was read and verified. An error is ignored: the file is fetched again next time.
     pub fn keep_file(&self, label: &str, uri: &str, digest: &[u8; 32], bytes: &[u8]) {
         let folder = self.of(label).join(hash(uri));
         if self.file(label, uri, digest, bytes.len() as u64).as_deref() == Some(bytes) {

@@ -26,9 +26,9 @@ use crate::{
 pub struct HealthCheck {
     /// The subject of the check, as in `database` or `skill pdf`.
     pub name: String,
-    /// How it is.
+    /// The result of the check.
     pub status: CheckStatus,
-    /// The finding, in a sentence.
+    /// The result in a sentence.
     pub message: String,
     /// The command or the action that fixes it.
     pub fix: Option<String>,

@@ -17,7 +17,7 @@ const MAX_SKILLS: usize = 256;
 const MAX_BYTES: usize = 4 << 20;
 const MAX_TOTAL_BYTES: usize = 32 << 20;
 
-/// Skills that stand in for their broken versions, by path.
+/// The last good versions that are used instead of broken skills, by path.
 pub(crate) type SubstitutedSkills = BTreeMap<PathBuf, Arc<Snapshot>>;
 
 /// The skills that were used, in the version that was used last.
@@ -41,7 +41,7 @@ struct KeptVersion {
 }
 
 impl LastGood {
-    /// Whether these bytes of a skill are kept; it is used just now.
+    /// Whether these bytes of a skill are kept. Counts as a use of the skill.
     pub(crate) fn has(&self, path: &Path, digest: Digest) -> bool {
         let mut kept = self.kept();
         kept.uses += 1;

@@ -1,4 +1,4 @@
-//! Verdicts and digests that a long-running program found out since its last list.
+//! Verdicts and digests that a long-running program learned since its last list.
 //!
 //! **Problem.** The files of the cache are written as a whole. With ten thousand skills that takes longer than the scan of the skill that is activated.
 //! **Decision.** What is learned is used at once and written later, in one go: before the skills are listed again, and when the program ends. A list
@@ -15,7 +15,7 @@ use metier_catalog::{Fingerprint, NotedVerdict, VerdictKey};
 use metier_model::Digest;
 use rustix::io::write;
 
-/// What was learned since the last list.
+/// Verdicts and digests that the current list does not contain.
 pub(crate) struct LearnedVerdicts {
     kept: Mutex<UnwrittenVerdicts>,
     /// What is in the file, and not yet in a list.
@@ -40,7 +40,7 @@ impl LearnedVerdicts {
         }
     }
 
-    /// Adds what a scan found out.
+    /// Adds the results of a scan.
     pub(crate) fn add(
         &self,
         verdicts: Vec<(VerdictKey, NotedVerdict)>,
@@ -69,7 +69,7 @@ impl LearnedVerdicts {
         kept.verdicts.is_empty() && kept.digests.is_empty()
     }
 
-    /// Everything that is not written yet, to be written.
+    /// Takes everything that is not written yet.
     pub(crate) fn take(&self) -> UnwrittenVerdicts {
         let mut kept = self.kept();
         // Both are locked, so that a verdict is always in one of them.

@@ -42,7 +42,7 @@
 //!
 //! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`.
 //!
-//! **Invariants.** only this crate and the program read the environment and the clock · bytes of a skill are read once, scanned, and then used ·
+//! **Invariants.** only this crate and the programs read the environment · bytes of a skill are read once, scanned, and then used ·
 //! a [`Workspace`] is `Send + Sync` and cheap to clone.
 //!
 //! **Features.** All are on by default. Without any, the library finds, validates, scans, selects and renders skills and runs nothing.

@@ -37,16 +37,16 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// How long verdicts are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// The pause between two readings of events: a program that writes all the time, next to skills or in them, costs little.
+/// The pause between two readings of events, so that a program that writes all the time costs little.
 const BREATH: Duration = Duration::from_millis(10);
 
-/// How long changes that go on are awaited.
+/// How long the end of a series of changes is awaited.
 const MAX_SETTLE: Duration = Duration::from_secs(2);
 
-/// How often the skills are listed without an event, if every folder is watched: some file systems report nothing.
+/// How often the skills are listed without an event although every folder is watched: some file systems report nothing.
 const LOOK_AGAIN: Duration = Duration::from_secs(600);
 
-/// How often they are listed where folders can't be watched, at most; and the part of the time that this may take.
+/// The shortest pause between listings where folders can't be watched. It is also at least this many times as long as a listing takes.
 const POLL: Duration = Duration::from_secs(2);
 const POLL_PART: u32 = 50;
 
@@ -78,7 +78,7 @@ pub struct SkillsNow {
     pub skills: Skills,
     /// Counts the listings. The same number means the same skills.
     pub generation: u64,
-    /// The same with last good versions in the place of broken ones.
+    /// The same, with the last good version of each broken skill.
     usable: Skills,
     publisher: OnceLock<Publisher>,
     finder: OnceLock<SkillFinder>,
@@ -104,7 +104,7 @@ pub enum WatchState {
 }
 
 impl WatchState {
-    /// The word for it in documents.
+    /// The word in documents.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -119,11 +119,11 @@ impl WatchState {
 struct LiveShared {
     last_good: Arc<LastGood>,
     learned: Arc<LearnedVerdicts>,
-    /// The number of the list of which it is certain that nothing changed; 0 if there is none.
+    /// The generation of the list that is known to be up to date; 0 if none is.
     certain: Arc<AtomicU64>,
     /// Held while verdicts are written.
     writing: Mutex<()>,
-    /// Held while the skills are listed: others wait for the same list.
+    /// Held while the skills are listed, so that other callers wait for the same list.
     listing: Mutex<Listing>,
     report: Mutex<Report>,
     reported: Condvar,
@@ -136,29 +136,29 @@ struct Listing {
     /// The workspace that was opened last.
     workspace: Workspace,
     now: Option<Arc<SkillsNow>>,
-    /// Whether something changed since.
+    /// Whether something changed since the last listing.
     is_stale: bool,
-    /// Whether there are verdicts that it does not show. They change nothing for a skill that is used: its bytes are judged then.
+    /// Whether there are verdicts that the list does not show. A skill that is used does not need them: its bytes are judged then.
     lacks_verdicts: bool,
     generation: u64,
     judgements: Vec<String>,
-    /// The file of verdicts when it was read.
+    /// The state of the file of verdicts when it was read.
     verdicts: Option<VerdictsState>,
     state: WatchState,
     folders: Option<WatchedFolders>,
-    /// What changed and was not reported.
+    /// Changes that were not reported yet.
     changes: WatchedChanges,
     /// How long the last listing took.
     took: Duration,
 }
 
-/// What watches were told last; nothing while the folders are being prepared.
+/// What was reported to watches last; `None` while the folders are being prepared.
 #[derive(Default)]
 struct Report {
     states: Option<Arc<SkillStates>>,
-    /// The first list, which is given out before the folders are watched; nothing once it was compared.
+    /// The first list, which is returned before the folders are watched; `None` once it was compared.
     first_list: Option<Arc<SkillsNow>>,
-    /// Its skills.
+    /// The skills of the first list.
     first: Option<Arc<SkillStates>>,
 }
 
@@ -247,8 +247,8 @@ impl LiveSkills {
         }
     }
 
-    /// The same where the verdicts of the last scans may be missing in the list: for a skill that is used, whose bytes are judged then, and for
-    /// what does not depend on skills, such as receipts.
+    /// The same, but verdicts of the last scans may be missing in the list. For a skill that is used, since its bytes are judged then, and for
+    /// requests that don't depend on skills, such as receipts.
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
@@ -261,7 +261,7 @@ impl LiveSkills {
         }
     }
 
-    /// The same if that needs no listing: it never waits.
+    /// The current list if no listing is needed for it. It never waits.
     #[must_use]
     pub fn current_if_listed(&self) -> Option<Arc<SkillsNow>> {
         let mut listing = self.shared.listing.try_lock().ok()?;
@@ -269,7 +269,7 @@ impl LiveSkills {
         listing.known()
     }
 
-    /// The skills as they were listed last, whatever changed since; nothing if they were not, or are being listed just now. For figures, not for
+    /// The skills as they were listed last, whatever changed since; `None` if they never were, or are being listed just now. For statistics, not for
     /// answers.
     #[must_use]
     pub fn last_listed(&self) -> Option<Arc<SkillsNow>> {
@@ -322,7 +322,7 @@ impl LiveSkills {
         Ok(now)
     }
 
-    /// Writes the verdicts of scans to the cache, for a program that ends. Otherwise that happens soon by itself, and when the last clone is dropped.
+    /// Writes the verdicts of scans to the cache, for a program that is about to end. Otherwise they are written soon, and when the last clone is dropped.
     ///
     /// An example is at [`LiveSkills`].
     pub fn save_verdicts(&self) {
@@ -346,12 +346,12 @@ impl LiveSkills {
         self.shared.listing().state.clone()
     }
 
-    /// What watches were told last. If the folders are still being prepared, this waits for it.
+    /// What was reported to watches last. Waits while the folders are still being prepared.
     pub(crate) fn reported(&self) -> Result<Arc<SkillStates>, Error> {
         self.prepared(|report| report.states.clone())
     }
 
-    /// The skills of the first list. If the folders are still being prepared, this waits for it.
+    /// The skills of the first list. Waits while the folders are still being prepared.
     pub(crate) fn first_given_out(&self) -> Result<Arc<SkillStates>, Error> {
         self.prepared(|report| report.first.clone())
     }
@@ -369,7 +369,7 @@ impl LiveSkills {
         }
     }
 
-    /// Waits until there is something else to report than this.
+    /// Waits until the states of the skills differ from these, or the time is over.
     pub(crate) fn await_report(
         &self,
         known: &Arc<SkillStates>,
@@ -429,7 +429,7 @@ impl SkillsNow {
         let finder = self.finder.get_or_init(|| {
             let reading = self.workspace.search_reading();
             let finder = self.workspace.finder(&self.skills, reading);
-            // An index that is damaged is made again now.
+            // A damaged index is built again.
             let scope = SearchScope::Any(1);
             self.workspace
                 .hits(&self.skills, finder, reading, "", scope)
@@ -440,7 +440,7 @@ impl SkillsNow {
         found.collect()
     }
 
-    /// The skill as it is on the disk, broken, if another version stands in for it.
+    /// The broken skill as it is on the disk, if its last good version is used instead.
     #[must_use]
     pub fn broken(&self, skill: &Skill<'_>) -> Option<Skill<'_>> {
         self.workspace.substituted(skill.entry())?;
@@ -467,12 +467,12 @@ impl SkillsNow {
 }
 
 impl Listing {
-    /// The kept list, if it is certain that nothing changed.
+    /// The kept list, if it is known that nothing changed.
     fn known(&self) -> Option<Arc<SkillsNow>> {
         self.known_files().filter(|_| !self.lacks_verdicts)
     }
 
-    /// The same if it is certain that no file changed.
+    /// The same, if it is known that no file changed.
     fn known_files(&self) -> Option<Arc<SkillsNow>> {
         let is_certain = matches!(self.state, WatchState::Watched(_)) && !self.is_stale;
         self.now.clone().filter(|_| is_certain)
@@ -506,14 +506,14 @@ impl Listing {
         }
     }
 
-    /// What becomes readable when there are changes.
+    /// The queue of events, which becomes readable when there are changes.
     fn queue(&self) -> Option<Arc<OwnedFd>> {
         self.folders.as_ref().map(WatchedFolders::queue)
     }
 }
 
 impl LiveShared {
-    /// Looks into the queue of events.
+    /// Reads the queue of events.
     fn notice(&self, listing: &mut Listing) {
         let has_scanned = || listing.workspace.verdicts_state() != listing.verdicts;
         listing.lacks_verdicts |= !self.learned.is_empty() || has_scanned();
@@ -524,7 +524,7 @@ impl LiveShared {
         let count = folders.count();
         listing.watched(watched, count);
         if changes.records && !changes.any {
-            // We write there ourselves, and seldom what a list depends on.
+            // metier writes these records itself, and a list rarely depends on what it writes.
             let judgements = listing.workspace.judgements();
             let is_same = judgements.is_ok_and(|judgements| judgements == listing.judgements);
             if is_same {
@@ -609,7 +609,7 @@ impl LiveShared {
         now.workspace.keep_verdicts(roots, verdicts, &digests);
     }
 
-    /// The same beside requests, which need the list meanwhile.
+    /// The same on another thread, while requests use the list.
     fn keep_learned_soon(&self) {
         if !self.learned.is_empty() {
             self.poll(None, Some(GATHER));
@@ -650,7 +650,7 @@ impl LiveShared {
         }
     }
 
-    /// Waits for changes, or for the time to look without one; whether the program still wants to know.
+    /// Waits for changes, or until it is time to list without one; returns whether the program still runs.
     fn sleep(&self) -> bool {
         loop {
             let (queue, most) = {
@@ -682,7 +682,7 @@ impl LiveShared {
         }
     }
 
-    /// Waits until nothing changes any more; whether the program still wants to know.
+    /// Waits until no more changes arrive; returns whether the program still runs.
     fn settle(&self) -> bool {
         let start = Instant::now();
         while start.elapsed() < MAX_SETTLE {
@@ -734,7 +734,7 @@ impl LiveShared {
         }
     }
 
-    /// Waits for an event or for [`LiveShared::wake`]; whether there was one before the time was up.
+    /// Waits for an event or for [`LiveShared::wake`]; returns whether there was one before the time was up.
     fn poll(&self, queue: Option<&OwnedFd>, most: Option<Duration>) -> bool {
         let most = most.and_then(|most| Timespec::try_from(most).ok());
         let mut watched = vec![PollFd::new(&self.wake, PollFlags::IN)];

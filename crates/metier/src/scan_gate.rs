@@ -30,7 +30,7 @@ use crate::{
     workspace::Workspace,
 };
 
-/// How often a skill is read whose files change at the same time.
+/// How many times a skill is read if its files change meanwhile.
 const SNAPSHOT_TRIES: usize = 3;
 
 /// How skills are scanned in this run, and what is known from earlier ones.
@@ -39,7 +39,7 @@ pub(crate) struct ScanGate {
     facts: Arc<GateFacts>,
 }
 
-/// What decides about a skill besides its bytes. A program that runs for long makes it once for each list of its skills.
+/// Everything but its bytes that decides about a skill. A long-running program makes it once for each list.
 pub(crate) struct GateFacts {
     scanner: Scanner,
     problems: Vec<RuleProblem>,
@@ -61,10 +61,10 @@ pub(crate) enum ScanRefusal {
     /// Its files change while they are read.
     #[error("its files change while they are read")]
     Unsettled,
-    /// The scanner forbids it.
+    /// The scanner blocks it.
     #[error("{0}")]
     Blocked(String),
-    /// Its bytes are not those that were installed; the message, and what to type.
+    /// Its bytes are not those that were installed: the message and the hint.
     #[cfg(feature = "hub")]
     #[error("{0}")]
     Changed(String, String),
@@ -98,7 +98,7 @@ pub(crate) struct CheckedVerdict {
 }
 
 impl GateFacts {
-    /// With the rules that the skills of a catalog bring.
+    /// Facts with the rules that the skills of a catalog bring.
     pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));
@@ -133,7 +133,7 @@ impl GateFacts {
 }
 
 impl ScanGate {
-    /// With the rules that the skills of a catalog bring.
+    /// A gate that decides with these facts.
     pub(crate) fn new(workspace: &Workspace, facts: Arc<GateFacts>) -> Self {
         Self {
             workspace: workspace.clone(),
@@ -188,7 +188,7 @@ impl ScanGate {
         })
     }
 
-    /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
+    /// Scans skills on all cores; `keep` takes what the caller needs from each. With `least`, a skill whose exact bytes have a cached
     /// verdict that is not over it is not scanned again.
     pub(crate) fn scan<T: Send>(
         &self,
@@ -306,14 +306,14 @@ impl ScanGate {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; how many were not inspected. A scan that takes longer is abandoned.
+    /// The same for some of them, for at most this long; returns how many were not inspected. A scan that takes longer is abandoned.
     pub(crate) fn look_at(
         &self,
         inventory: &mut Inventory,
         wanted: Vec<usize>,
         most: Option<Duration>,
     ) -> usize {
-        // What is elsewhere is read when it is loaded, and scanned then.
+        // Skills of servers are read and scanned when they are loaded.
         let is_here = |entry: &usize| {
             let place = &inventory.catalog.entries[*entry].place;
             !matches!(place, SkillLocation::Remote(_))

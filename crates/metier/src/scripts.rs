@@ -25,7 +25,7 @@ pub struct ScriptRun {
     pub skill: String,
     /// The script, below the folder of the skill.
     pub script: String,
-    /// How it ended.
+    /// The exit code, or what ended it.
     pub exit: Exit,
     /// Its standard output, without secrets; the beginning of a long one.
     pub stdout: String,

@@ -1,6 +1,6 @@
 //! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for people.
 //!
-//! A door that stays open lists the skills once and answers many requests, so everything here takes the [`Skills`] of one moment and lists nothing
+//! A server that stays open lists the skills once and answers many requests, so everything here takes the [`Skills`] of one moment and lists nothing
 //! again. [`choosing`] is what a model learns before it knows a name, [`publishing`] the files of a skill for a host that verifies them.
 
 mod choosing;
@@ -272,7 +272,7 @@ impl Settings {
     pub fn renewed(&self) -> Self {
         Self {
             machine: Arc::new(self.machine.now()),
-            // That was done when the workspace was opened first; since then, runs of this program are under way.
+            // Leftovers of killed runs were restored when the workspace was opened first. By now, runs of this program can be under way.
             keep_leftovers: true,
             ..self.clone()
         }

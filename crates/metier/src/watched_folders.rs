@@ -1,9 +1,9 @@
-//! The folders that the system watches for us.
+//! The folders whose changes the system reports to metier.
 //!
 //! **Problem.** A list that is kept has to be dropped the moment a file below it changes, and asking must cost next to nothing. A library that
 //! reports events from a thread of its own is late by a moment, and one that also reports *opened* files reports our own listing: ten thousand
 //! skills overflow the kernel's queue with it. **Decision.** The queue of inotify is read at the call, which is one system call, with a mask that
-//! leaves reading out. What an event means can't be told from the event; it only means that the skills have to be listed again.
+//! leaves reading out. An event does not show what changed; it only means that the skills have to be listed again.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -59,10 +59,10 @@ pub(crate) struct WatchedPlaces {
     pub(crate) records: BTreeSet<PathBuf>,
 }
 
-/// What happened since the last look.
+/// The changes since the last call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct WatchedChanges {
-    /// Whether something changed that the list is made of.
+    /// Whether something changed that a list depends on.
     pub(crate) any: bool,
     /// Whether a file of records was written.
     pub(crate) records: bool,
@@ -145,14 +145,14 @@ struct WatchedFolder {
     path: PathBuf,
     /// The entries that matter; `None` for all of them, and for what is below.
     names: Option<BTreeMap<OsString, EntryKind>>,
-    /// Whether it is a place itself: if it goes, another folder has to be watched.
+    /// Whether it is one of the requested places: if it disappears, another folder has to be watched.
     is_place: bool,
     level: FolderLevel,
-    /// The last round in which it was wanted.
+    /// The last update in which it was requested.
     round: u64,
 }
 
-/// Where a folder is below its place.
+/// The position of a folder below its place.
 #[derive(Clone, Copy)]
 struct FolderLevel {
     depth: usize,
@@ -194,7 +194,7 @@ enum EntryKind {
 }
 
 impl WatchedFolders {
-    /// Nothing is watched yet.
+    /// Opens a queue of events of the system. No folder is watched yet.
     pub(crate) fn new() -> Result<Self, Unwatched> {
         let flags = CreateFlags::CLOEXEC | CreateFlags::NONBLOCK;
         let queue = inotify::init(flags).map_err(|_| Unwatched::NoMoreQueues)?;
@@ -206,7 +206,7 @@ impl WatchedFolders {
         })
     }
 
-    /// What becomes readable when there are changes.
+    /// The queue of events, which becomes readable when there are changes.
     pub(crate) fn queue(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.queue)
     }
@@ -383,7 +383,7 @@ impl WatchedFolders {
         Ok(())
     }
 
-    /// What changed since the last look. Folders that appeared are watched when it returns.
+    /// The changes since the last call. Folders that appeared are watched when it returns.
     pub(crate) fn look(&mut self) -> (WatchedChanges, Result<(), Unwatched>) {
         let mut changes = WatchedChanges::none();
         let (mut is_moved, mut appeared) = (false, Vec::new());

@@ -130,7 +130,7 @@ struct Budget {
     limits: ArchiveLimits,
     entries: usize,
     unpacked: usize,
-    /// The most that the content can be by the ratio.
+    /// The most bytes that the content can have, by the ratio.
     by_ratio: usize,
 }
 
@@ -221,7 +221,7 @@ pub enum ArchiveError {
     /// The archive can't be read to its end.
     #[error("the archive is damaged: {0}")]
     Damaged(String),
-    /// Tools would read different things in it.
+    /// Two tools would read different things in it.
     #[error("the archive is ambiguous: {0}")]
     Ambiguous(String),
     /// There is data before or after the archive.

@@ -273,7 +273,7 @@ pub enum LockError {
     /// It is not TOML.
     #[error("line {line}: {message}")]
     Syntax {
-        /// Where.
+        /// The line of the mistake.
         line: usize,
         /// The parser's message.
         message: String,

@@ -189,7 +189,7 @@ pub struct RegistryProblem {
     pub code: String,
     /// What happened.
     pub message: String,
-    /// What to do.
+    /// What the client's user can do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The existing skill whose name is too similar.
@@ -209,21 +209,21 @@ pub struct RegistryAccount {
 /// A request to yank a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct YankRequest {
-    /// Why, for those who have it installed.
+    /// The reason, which is shown to everyone who has the version installed.
     pub reason: String,
 }
 
-/// What an entry of the log records.
+/// The kind of change that an entry of the log records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoggedAction {
     /// A version was published.
     Publish,
-    /// A version was kept, and not served.
+    /// A version was kept because of its findings, and is not served.
     Quarantine,
     /// A version was yanked.
     Yank,
-    /// A yanked version is chosen again.
+    /// A yanked version was made available again.
     Unyank,
 }
 
@@ -246,9 +246,9 @@ impl LoggedAction {
 pub struct RegistryLogEntry {
     /// Its number, from 1.
     pub position: u64,
-    /// When.
+    /// When it was recorded.
     pub at: String,
-    /// What happened.
+    /// The kind of change.
     pub action: LoggedAction,
     /// The name of the skill.
     pub name: String,
@@ -256,7 +256,7 @@ pub struct RegistryLogEntry {
     pub version: String,
     /// The digest of the `.skill` file.
     pub archive: String,
-    /// The account that did it.
+    /// The account that made the change.
     pub by: String,
     /// The hash of the entry before, or [`LOG_BEGINNING`].
     pub previous: String,

@@ -1,7 +1,7 @@
 //! Which versions of several skills fit together.
 //!
-//! The search is PubGrub's, as in uv: if there is no answer, it knows why, and says so in sentences. Versions before a release (`2.0.0-rc.1`) are chosen
-//! only where a requirement names one of the same release, as cargo does it.
+//! The algorithm is PubGrub, as in uv: when there is no solution, it can derive why, and the error states that in sentences. Versions before a release (`2.0.0-rc.1`)
+//! are chosen only where a requirement names one of the same release, as in cargo.
 
 use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, ops::Bound};
 
@@ -52,7 +52,7 @@ pub struct ResolutionError {
     pub facts: Vec<String>,
 }
 
-/// Why a version can't be chosen whatever else is: what it requires of one skill excludes itself.
+/// Why a version can never be chosen: its requirements for one skill exclude each other.
 const CONTRADICTS_ITSELF: &str = "its requirements exclude each other";
 
 /// How many versions of a skill are named.
@@ -63,7 +63,7 @@ struct Explanation<'a> {
     provider: &'a Offered<'a>,
     wanted: Vec<String>,
     required: Vec<String>,
-    /// What all requirements leave of the versions of a skill.
+    /// For each skill, the versions that all requirements leave.
     left: BTreeMap<Node, Ranges<Version>>,
 }
 

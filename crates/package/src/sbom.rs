@@ -87,7 +87,7 @@ struct BomDependencies {
 }
 
 impl<'a> BillOfMaterials<'a> {
-    /// The bill of a package: its manifest, its files, and its archive.
+    /// Fills in a bill of materials from a package: its manifest, its files, and its archive.
     #[must_use]
     pub fn new(
         manifest: &'a SkillManifest,

@@ -48,7 +48,7 @@ impl fmt::Display for PublicKey {
 
 /// A key to sign with, and the text of both key files.
 pub struct KeyPair {
-    /// The public key.
+    /// The public key, which others verify signatures with.
     pub public: PublicKey,
     /// The file with the public key.
     pub public_file: String,
@@ -169,7 +169,7 @@ pub fn claimed_key(signature: &str) -> Option<PublicKey> {
 /// Checks that this key signed this archive as this package.
 ///
 /// # Errors
-/// If it didn't.
+/// If the signature is not valid for exactly this key, archive and package.
 pub fn verify(
     key: &PublicKey,
     signature: &str,
@@ -197,7 +197,7 @@ fn is_own(comment: &str) -> bool {
 /// The digest covers all files, so this is sufficient where only the files are at hand.
 ///
 /// # Errors
-/// If it didn't.
+/// If the signature is not valid for exactly this key, name, version and digest.
 pub fn verify_tree(
     key: &PublicKey,
     signature: &str,
@@ -270,7 +270,7 @@ pub enum SignatureError {
     /// The text is not a signature.
     #[error("not a signature in the format of minisign")]
     NotASignature,
-    /// Another key signed.
+    /// The signature is from another key than the expected one.
     #[error("the package was signed with another key")]
     OtherKey,
     /// The signature does not belong to these bytes.

@@ -94,9 +94,9 @@ impl BlobStore for FolderBlobs {
 #[derive(Debug, thiserror::Error)]
 #[error("`{place}` can't be used: {source}")]
 pub struct BlobError {
-    /// Where.
+    /// The file or folder.
     pub place: String,
-    /// Why.
+    /// What the system reported.
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 

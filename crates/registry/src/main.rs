@@ -180,7 +180,7 @@ fn log_to_stderr(format: LogFormat) {
     }
 }
 
-/// Ends at the first SIGTERM or SIGINT. The second one ends the program, as without us.
+/// Ends at the first SIGTERM or SIGINT. A second one kills the program, as it would without a handler.
 fn asked_to_end() -> Result<impl Future<Output = ()>, AnyError> {
     let (mut read, write) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
@@ -190,7 +190,7 @@ fn asked_to_end() -> Result<impl Future<Output = ()>, AnyError> {
     std::thread::spawn(move || {
         let _ = read.read(&mut [0]);
         let _ = send.send(());
-        // Requests that don't end are not waited for a second time.
+        // The second signal: open requests are not waited for any longer.
         let _ = read.read(&mut [0]);
         std::process::exit(130);
     });

@@ -83,7 +83,7 @@ impl Registry {
             .filter(|word| !word.is_empty());
         let words: Vec<String> = words.take(MAX_WORDS).map(str::to_lowercase).collect();
         let limit = limit.clamp(1, MAX_PAGE);
-        // A query of signs alone matches nothing; an empty one lists all.
+        // A query of punctuation alone matches nothing; an empty one lists all skills.
         if words.is_empty() && !query.trim().is_empty() {
             return Ok(RegistryPage {
                 skills: Vec::new(),
@@ -268,7 +268,7 @@ impl Registry {
         self.answer(&checked.version, status)
     }
 
-    /// The same version again: the same bytes are fine, others never.
+    /// Publishing the same version again: identical bytes are accepted, other bytes are refused.
     fn published_before(
         &self,
         existing: &StoredVersion,
@@ -355,7 +355,7 @@ impl Registry {
             refusal.hint = Some("metier login URL".to_owned());
             RegistryError::Refused(Box::new(refusal))
         };
-        // The hash is looked up, so that the time reveals nothing about the token.
+        // The lookup is by hash, so its time reveals nothing about the token.
         let token = token.ok_or_else(unknown)?;
         let stored = self
             .database

@@ -5,7 +5,7 @@
 
 /// From this length on, one typing mistake makes another name similar; of shorter names it makes a different word.
 const ONE_MISTAKE: usize = 5;
-/// From this length on, two do.
+/// From this length on, two typing mistakes do.
 const TWO_MISTAKES: usize = 12;
 
 /// Characters that look like others, replaced in this order.
@@ -42,7 +42,7 @@ fn is_mistyped(new: &str, other: &str) -> bool {
     longer - shorter <= allowed && strsim::osa_distance(new, other) <= allowed
 }
 
-/// What a name looks like, with each letter once in a row.
+/// A name with lookalike characters replaced and repeated letters removed: names with the same skeleton look alike.
 fn skeleton(name: &str) -> String {
     let plain = LOOKALIKES
         .iter()

@@ -16,7 +16,7 @@ use crate::database::{
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"metr");
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The changes of each version; never change a released one: append.
+/// One list of statements for each version of the schema. Append; never change a released one.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE skills (
         name  TEXT NOT NULL PRIMARY KEY,
@@ -187,7 +187,7 @@ impl RegistryDatabase for SqliteDatabase {
             let rows = statement.query_map(params![page(limit), page(offset)], read)?;
             (rows.collect::<Result<_, _>>()?, total)
         } else {
-            // The words are letters and digits in quotes: nothing of them is syntax. The last character is open, as while typing.
+            // The words are letters and digits in quotes, so none is read as FTS syntax. Each matches as a prefix, because the user may still be typing.
             let query: Vec<String> = words.iter().map(|word| format!("\"{word}\"*")).collect();
             let query = query.join(" ");
             let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";

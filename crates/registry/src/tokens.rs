@@ -8,7 +8,7 @@ use crate::database::StoredToken;
 
 /// What every token begins with, so that scanners for secrets recognise one.
 const PREFIX: &str = "mrt_";
-/// The random bytes of a token. With so many, a fast hash is enough: there is nothing to guess.
+/// The random bytes of a token. There are so many that a fast hash is enough: guessing is hopeless.
 const RANDOM: usize = 32;
 /// The longest name of an account.
 const MAX_OWNER: usize = 64;
@@ -69,11 +69,11 @@ impl FromStr for TokenScope {
     }
 }
 
-/// A token that was just made: the only time that it is known.
+/// A token that was just made. Its text is not stored, so this is the only time that it is known.
 pub struct NewToken {
-    /// The token.
+    /// The text that the account uses.
     pub secret: String,
-    /// What is stored.
+    /// The row for the database: it has the hash in place of the text.
     pub stored: StoredToken,
 }
 
@@ -107,7 +107,7 @@ impl NewToken {
     }
 }
 
-/// What is stored in place of a token.
+/// The hash that is stored in place of a token.
 pub(crate) fn hash(token: &str) -> String {
     digest_of(token.as_bytes()).to_string()
 }

@@ -171,7 +171,7 @@ pub enum NoDeno {
 /// The path of Deno: from the configuration, or else from `PATH`.
 ///
 /// # Errors
-/// When it is not there.
+/// When the configured path is not a file, or when none is configured and Deno is not in `PATH`.
 pub fn deno(
     configured: Option<&Path>,
     home: Option<&Path>,

@@ -142,7 +142,7 @@ impl LoadedSkill {
 
 /// Runs the commands of a body.
 pub trait CommandRunner {
-    /// Why a command did not work out.
+    /// Why a command failed.
     type Error;
     /// The text that replaces the command.
     ///

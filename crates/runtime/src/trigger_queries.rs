@@ -39,7 +39,7 @@ pub struct QueryProblem {
     pub file: String,
     /// The line or number of the query in it, if one is wrong.
     pub number: Option<usize>,
-    /// What is wrong.
+    /// The problem, in a sentence.
     pub message: String,
 }
 

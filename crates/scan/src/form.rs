@@ -39,7 +39,7 @@ pub enum Stmt {
     Let {
         /// The dotted name.
         name: String,
-        /// What it gets.
+        /// The value that is assigned.
         value: Expr,
         /// The offset.
         at: At,
@@ -52,7 +52,7 @@ pub enum Stmt {
         name: String,
         /// Names of its parameters, in order.
         params: Vec<String>,
-        /// What it does.
+        /// The statements of the function.
         body: Vec<Stmt>,
     },
     /// A function returns this.
@@ -62,7 +62,7 @@ pub enum Stmt {
     Block {
         /// What is asked or iterated over, if anything.
         condition: Option<Expr>,
-        /// What runs.
+        /// The statements of the block.
         body: Vec<Stmt>,
     },
 }
@@ -91,7 +91,7 @@ pub enum Expr {
     Lambda {
         /// Its parameters.
         params: Vec<String>,
-        /// What it does.
+        /// The statements of the function.
         body: Vec<Stmt>,
     },
     /// Nothing that matters.

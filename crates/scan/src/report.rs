@@ -66,7 +66,7 @@ pub enum Verdict {
     Info,
     /// The worst finding is a warning.
     Warning,
-    /// Something was not read.
+    /// A file or a part of one could not be read, so nothing is known about it.
     Incomplete,
     /// At least one finding is critical; the skill is blocked.
     Critical,

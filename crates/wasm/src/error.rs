@@ -27,7 +27,7 @@ pub enum WasmLoadError {
     /// The file is too large.
     #[error("has {size} bytes; a module has at most {limit}")]
     TooLarge {
-        /// How many.
+        /// Its size in bytes.
         size: usize,
         /// The limit.
         limit: usize,

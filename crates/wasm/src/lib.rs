@@ -12,7 +12,8 @@
 //! killed, or from the [`Cache`]), and determines the carrier. [`WasmProgram::call`] creates an instance, passes it one request,
 //! answers its requests, and drops the instance.
 //!
-//! **In → out.** `bytes + Limits + Room → Program`; `Program + method + params → Value` or [`WasmCallError`], and the output ([`CapturedOutput`]).
+//! **In → out.** bytes + [`WasmLimits`] + [`WasiRoots`] → [`WasmProgram`]; program + method + parameters → [`WasmAnswer`] or
+//! [`WasmCallError`], and the output ([`CapturedOutput`]).
 //!
 //! **Invariants.** machine code comes from our own compiler only, never from a skill · nothing is kept between calls · the
 //! host is asked on the thread of the caller · `unsafe` is in one file, `artifact.rs`.

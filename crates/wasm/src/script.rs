@@ -1,9 +1,9 @@
 //! `.wasm` files that are run as programs: `metier exec SKILL tool.wasm`.
 //!
 //! **Problem.** A program of WASI is a script of a skill like any other, and must not reach more or less than a script in Python does.
-//! **Decision.** It runs in a child behind the same fence: our own binary, as `__wasm-run`. The child compiles it, since compiling is
+//! **Decision.** It runs in a child in the same sandbox: our own binary, as `__wasm-run`. The child compiles it, since compiling is
 //! part of what its time-out covers. WASI opens the folders that the caller names; what of them can be read and written is decided by
-//! the fence, so there is no second set of rules here. There is no fuel and no meter either: the limits are those of the child.
+//! the sandbox, so there is no second set of rules here. There is no fuel and no meter either: the limits are those of the child.
 
 use std::{
     env,
@@ -43,7 +43,7 @@ const TRAPPED: u8 = 134;
 pub struct ScriptModule {
     /// The file.
     pub file: PathBuf,
-    /// The folders that it can open. One that the fence does not open is left out.
+    /// The folders that it can open. One that the sandbox does not open is left out.
     pub places: Vec<PreopenedFolder>,
     /// Its arguments, without its name.
     pub arguments: Vec<OsString>,
@@ -68,7 +68,7 @@ enum ScriptError {
     },
 }
 
-/// Runs the script that these arguments name, in this process, which must be behind a fence already.
+/// Runs the script that these arguments name, in this process, which must be in a sandbox already.
 #[must_use]
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let ended = ScriptModule::parse(arguments).and_then(|script| script.run());
@@ -160,7 +160,7 @@ impl ScriptModule {
         let kind = examine(bytes, &WasmLimits::CEILING)?;
         let mut config = Config::new();
         config.max_wasm_stack(WasmLimits::STACK);
-        // Its images of memory are files without a name, which the fence forbids to make.
+        // Wasmtime keeps images of memory in files without a name, which the sandbox forbids.
         config.memory_init_cow(false);
         let engine =
             Engine::new(&config).map_err(|error| WasmLoadError::Engine(error.to_string()))?;
@@ -216,7 +216,7 @@ impl ScriptModule {
                 true => FsPerms::ReadWrite,
                 false => FsPerms::ReadOnly,
             };
-            // What the fence does not open is not there for any other script either.
+            // A folder that the sandbox does not open is missing for scripts in other languages too.
             let _closed = builder.preopened_dir(&place.folder, &place.name, perms);
         }
         builder

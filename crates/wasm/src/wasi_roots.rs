@@ -1,4 +1,4 @@
-//! The room: everything that a skill gets of this machine, as plain data. By default nothing.
+//! Everything of this machine that a skill in WebAssembly can reach, as plain data. By default nothing.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use crate::error::WasmCallError;
 
-/// What a skill gets.
+/// The folders, variables and arguments of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WasiRoots {
     /// The folders.
@@ -39,7 +39,7 @@ pub struct PreopenedFolder {
 }
 
 impl WasiRoots {
-    /// A WASI context with closed streams, without network, and with the contents of the room.
+    /// A WASI context with these folders and variables, closed streams and no network.
     pub(crate) fn context(&self) -> Result<WasiCtxBuilder, WasmCallError> {
         let mut builder = WasiCtxBuilder::new();
         // The default address check refuses everything already; this removes the functions too.

@@ -24,7 +24,7 @@ pub(crate) enum CaseVerdict {
     Passed,
     Failed,
     Ignored,
-    /// The binary does not know the name, or ended before it said anything about it.
+    /// The binary has no test of this name, or ended before it reported a result.
     Missing,
 }
 
@@ -109,7 +109,7 @@ pub(super) fn start(binary: &Binary, names: &[String], not_run: &Path) -> Result
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What a test binary said about these tests. A test may print lines that look like ours, and does so further down: the first line counts.
+/// What a test binary reported about these tests. A test can print lines that look like a result, but only further down: the first line counts.
 pub(super) fn read(text: &str, names: &[String]) -> BTreeMap<String, TestOutcome> {
     let mut outcomes: BTreeMap<String, TestOutcome> = BTreeMap::new();
     for name in names {

@@ -1,7 +1,7 @@
 //! `bench host`, second part: what WebAssembly, libraries and hooks in TypeScript cost.
 //!
-//! Each kind of room is measured by a driver. Deno is measured beside ours in the same minutes, alone and behind our
-//! fence; where it isn't installed (`cargo xtask test` does that), those rows say so.
+//! Each backend is measured by a driver. Deno is measured beside ours in the same minutes, alone and in our sandbox;
+//! where it isn't installed (`cargo xtask test` does that), those rows say so.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ const JS_COLD_MS: f64 = 4.5;
 const JS_WARM_US: f64 = 300.0;
 /// How many times as long Deno takes, at least.
 const AHEAD_OF_DENO: f64 = 4.0;
-/// How many times as long Deno may take behind our fence.
+/// How many times as long Deno may take in our sandbox.
 const BEHIND_THE_FENCE: f64 = 1.1;
 
 pub(super) fn measure(bench: &Bench, table: &mut BenchTable) -> Result<()> {
@@ -121,7 +121,7 @@ fn native(bench: &Bench, table: &mut BenchTable) -> Result<()> {
     Ok(())
 }
 
-/// One handler in TypeScript: in our engine, in Deno behind our fence, in Deno alone.
+/// One handler in TypeScript: in our engine, in Deno in our sandbox, in Deno alone.
 fn engines(bench: &Bench, table: &mut BenchTable) -> Result<()> {
     let Some(deno) = deno()? else {
         table.push(BenchRow::new("hooks in TypeScript").value("no Deno: cargo xtask test".into()));

@@ -131,7 +131,7 @@ const TOOLS: &[&str] = &[
     "WebFetch",
 ];
 
-/// Keys that need no thought, and how many of a hundred skills have them.
+/// Keys with simple values, and how many of a hundred skills have them.
 const PLAIN_KEYS: &[(f64, &str)] = &[
     (35.0, "license: MIT\n"),
     (35.0, "version: 1.2.0\n"),

@@ -1,4 +1,4 @@
-//! Programs that do only what can't be avoided: look at every skill, write a document of that size.
+//! Programs that do only the unavoidable work: inspect every skill, write a document of that size.
 //!
 //! Written plainly on purpose. A clever floor would need explaining, a slow one would flatter us.
 
@@ -30,7 +30,7 @@ fn visit(arguments: &[String], look: impl Fn(&Path) -> Result<u64>) -> Result<Ex
     for entry in fs::read_dir(root)? {
         seen += look(&entry?.path().join("SKILL.md"))?;
     }
-    // The sum keeps the looking from being optimised away.
+    // The sum keeps the compiler from removing the calls.
     if seen == 0 {
         return Err("a floor that saw nothing".into());
     }

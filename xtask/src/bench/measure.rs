@@ -136,7 +136,7 @@ fn talk(output: &Path) -> PathBuf {
     output.with_extension("stderr")
 }
 
-/// The middle one; the noise of a shared machine is one-sided, and a mean would follow it.
+/// The median; the noise of a shared machine only ever adds, and a mean would follow it.
 pub(super) fn median<T: Copy + Ord>(
     samples: &[BenchSample],
     value: impl Fn(&BenchSample) -> T,

@@ -43,7 +43,7 @@ pub(super) fn program(table: &mut BenchTable, samples: &[Vec<BenchSample>], byte
     table.push(BenchRow::new("binary size").ours(format!("{:.1} MB", bytes as f64 / 1e6)));
 }
 
-/// The everyday case, in all.
+/// A list of as few skills as most users have.
 pub(super) fn small(table: &mut BenchTable, size: usize, samples: &[BenchSample]) {
     let ours = wall(samples);
     table.push(

@@ -6,7 +6,7 @@ use super::tools::JudgeTools;
 use super::verdict::JudgeCheck;
 use crate::Result;
 
-/// What every agent is led through.
+/// The steps that every agent is led through.
 const AGENT: &[&str] = &[
     "the tools reach the model",
     "the instructions reach the model",

@@ -150,7 +150,7 @@ impl JudgedMachine {
     }
 }
 
-/// Runs a program and fails with what it said.
+/// Runs a program, and fails with its output.
 pub(crate) fn succeed(command: &mut Command) -> Result<String> {
     let output = command.output()?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -40,7 +40,7 @@ const MCP: &[&str] = &[
     "200 calls at once",
 ];
 
-/// What the two Python clients are asked to negotiate, and what comes of it.
+/// The versions that the two Python clients are asked to negotiate, and the result.
 const ERAS: [&str; 2] = ["legacy", "auto"];
 
 const WEBSOCKET: &[&str] = &[

@@ -16,7 +16,7 @@ const NPM: Packages = Packages {
     programs: &["node_modules/.bin/node"],
 };
 
-/// Where everything is.
+/// The paths of the installed judges and of our programs.
 pub(crate) struct JudgeTools {
     pub(crate) root: PathBuf,
     /// What npm installed.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One check of a judge.
+/// One check that a judge reported.
 #[derive(Debug, Clone)]
 pub(crate) struct JudgeCheck {
     /// Unique in a run of its judge, without what changes from run to run.
     pub(crate) name: String,
-    /// What was seen instead, where it failed.
+    /// The result that was seen instead, if it failed.
     pub(crate) result: Result<(), String>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct ExpectedFailure {
     pub(crate) reason: &'static str,
 }
 
-/// What the checks of a judge come to.
+/// The checks of a judge, compared with the list of expected failures.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     judge: &'static str,

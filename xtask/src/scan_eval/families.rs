@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{LabelledSkill, judged::RuleOrigins};
 
-/// The homes of all rules, by one way to divide the corpus into families.
+/// The home of each rule: the families that it was written from, for one way to divide the corpus into families.
 pub(crate) struct HomeOf<'a> {
     homes: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
 
-/// The answer of all rules that come from elsewhere.
+/// Whether the rules of other families find a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     /// A rule of another family makes it critical.

@@ -1,4 +1,4 @@
-//! Verdicts of the scanner about many skills, from a program of its own: it is built with optimisation, and the chores are not.
+//! Verdicts of the scanner about many skills, from a program of its own: that one is optimised, xtask is not.
 
 use std::{
     collections::BTreeMap,

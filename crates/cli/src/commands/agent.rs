@@ -86,7 +86,7 @@ impl AgentTerminal {
         })
     }
 
-    /// Who hears a conversation, who answers its questions, and what stops it.
+    /// The options of a conversation: who gets its events, who answers its questions, and what stops it.
     pub(crate) fn options(&self, session: &CliRun, task: &str) -> ConversationOptions {
         let terminal = Terminal::new(&session.output);
         let screen = Arc::clone(self.talk.screen());
@@ -141,7 +141,7 @@ pub(super) fn work(
     let mut conversation = session.conversation(skills, options)?;
     let id = conversation.id().to_owned();
     let turn = conversation.send(task);
-    // What is active ends in order, whatever ended the turn.
+    // Active skills are ended in order, whether or not the turn failed.
     let ended = conversation.end();
     let turn = turn.map_err(|error| match error.kind() {
         ErrorKind::Interrupted => {

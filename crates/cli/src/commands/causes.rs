@@ -19,7 +19,7 @@ pub(super) struct ReasonCause {
     pub(super) status: Status,
     /// Which skills, in a few words.
     pub(super) who: String,
-    /// The same with what it names: `skill a`, `skills a, b`, `2 skills in DIR`.
+    /// The same with the names: `skill a`, `skills a, b`, `2 skills in DIR`.
     pub(super) label: String,
     pub(super) message: String,
     /// What to type.
@@ -68,7 +68,7 @@ pub(super) fn untrusted_root<'i>(
     (!root.trusted).then_some(root.path.as_path())
 }
 
-/// What makes two reasons one cause.
+/// Two reasons with an equal key are shown as one cause.
 #[derive(PartialEq)]
 enum CauseKey<'i> {
     Unreadable(usize),

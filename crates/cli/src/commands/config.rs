@@ -52,7 +52,7 @@ pub(crate) fn run(session: &CliRun, args: &ConfigArgs) -> Result<Exit, Failure> 
     Ok(Exit::Ok)
 }
 
-/// The key, its new value, and whether it is to be removed: `get`, `set`, `unset` and `list` are words that other programs have.
+/// The key, its new value, and whether it is to be removed. Other programs spell that `get`, `set`, `unset` and `list`, so these words work too.
 fn wanted(args: &ConfigArgs) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
     let words = [&args.key, &args.value, &args.behind_set].map(Option::as_deref);
     match words {

@@ -68,7 +68,7 @@ pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
             output.note("the output exceeded 64 KB and was truncated");
         }
     }
-    // The script was stopped because its reader closed the pipe, and that is the reader's choice.
+    // The reader closed the pipe, which stopped the script: that is the reader's choice and not an error.
     if relay.is_unread.get() {
         return Ok(Exit::Ok);
     }

@@ -156,7 +156,7 @@ fn dry_run(output: &Output, scope: InstallScope, plan: &InstallPlan) -> Result<E
     Ok(Exit::unmet_if(is_refused || plan.is_partial()))
 }
 
-/// Everything is as the lock states, or there is nothing in it.
+/// Reports that nothing was installed: everything is as the lock states, nothing was chosen, or nothing can be installed.
 fn nothing(
     session: &CliRun,
     flags: &InstallFlags,
@@ -292,7 +292,7 @@ fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswe
     Ok(asked_choice(&choices, words, cancel)?.unwrap_or(PermissionsAnswer::No))
 }
 
-/// The refusal where no one can be asked, with the command that decides about all skills.
+/// The error when there is no terminal to ask on, with the command that contains all decisions.
 fn unanswered(
     flags: &InstallFlags,
     plan: &InstallPlan,

@@ -74,7 +74,7 @@ pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
         return search::available(session);
     }
     let agent = args.agent.as_deref().map(agent).transpose()?;
-    // What came of it is part of the list.
+    // A server that fails is a warning in the list, so the result is not checked here.
     session.list_servers(args.refresh);
     // The process ends with the command: freeing ten thousand skills one by one only takes time.
     let mut skills = ManuallyDrop::new(match args.scan {
@@ -240,12 +240,12 @@ fn row(inventory: &Inventory, skill: &InventorySkill, output: &Output, out: &mut
     }
 }
 
-/// What keeps a skill from being used, one line each.
+/// The reasons why a skill can't be used, a line each.
 pub(super) fn remarks(inventory: &Inventory, skill: &InventorySkill) -> Vec<String> {
     remarks_with(inventory, skill, |_| true)
 }
 
-/// The same with those of its reasons that are wanted.
+/// The same, limited to some of its reasons.
 fn remarks_with(
     inventory: &Inventory,
     skill: &InventorySkill,

@@ -84,7 +84,7 @@ pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// Whose skills a command without names was not about.
+/// Mentions the project's skills when a command without names was about the user's only.
 pub(super) fn note_project(
     session: &CliRun,
     names: &[String],

@@ -114,7 +114,7 @@ pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(fails))
 }
 
-/// A name that no rule has would show nothing, and nothing looks like an answer.
+/// Refuses a rule or category that does not exist: it would match nothing, and an empty result looks like a clean skill.
 fn known_rules(named: &[String]) -> Result<(), Failure> {
     let unknown = named
         .iter()
@@ -144,7 +144,7 @@ impl ScanArgs {
         }
     }
 
-    /// In a report about many skills, nothing is printed of a skill up to a verdict: then its cached verdict is enough.
+    /// With many skills, those below a verdict are not printed. Their cached verdict is then enough.
     fn options(&self, session: &CliRun) -> ScanOptions {
         let is_text = !matches!(
             self.format,

@@ -146,7 +146,7 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);
     let task = Task {
-        // A model chooses among more than the words alone would pick.
+        // The model gets more skills to choose from than the words alone would pick.
         top: args
             .top
             .map(NonZeroUsize::get)

@@ -114,7 +114,7 @@ pub(super) fn until_asked_to_end(
     Ok(Exit::Ok)
 }
 
-/// Prints where it is.
+/// Prints the address, the link and the file with the token.
 fn tell(output: &Output, started: &DaemonStarted) -> Result<(), Failure> {
     let DaemonStarted {
         url,
@@ -141,7 +141,7 @@ fn passed_sockets() -> u32 {
     }
 }
 
-/// Waits for the first SIGTERM or SIGINT. The second one ends the program, as without us.
+/// Waits for the first SIGTERM or SIGINT. A second one kills the program, as it would without a handler.
 fn asked_to_end() -> io::Result<impl FnOnce() + Send + 'static> {
     let (mut read, write) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {

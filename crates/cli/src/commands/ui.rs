@@ -90,7 +90,7 @@ fn open(link: &str, file: &Path) -> bool {
         "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url={link}\"><title>metier</title>\n"
     );
     let aside = file.with_extension("html.new");
-    // What was left behind by another run must not keep its rights.
+    // A file that another run left may have wider permissions, so it is not reused.
     fs::remove_file(&aside).ok();
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);

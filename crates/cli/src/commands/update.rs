@@ -102,12 +102,12 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
 /// How a plan is carried out.
 pub(crate) struct Carrying<'a> {
     pub(crate) how: &'a UpdateHow,
-    /// Ctrl-C.
+    /// Set by Ctrl-C.
     pub(crate) cancel: &'a Cancel,
     pub(crate) accept_signer: bool,
     /// Whether the user is asked about each skill.
     pub(crate) asks: bool,
-    /// What a skill is afterwards.
+    /// The word for a skill after the change: updated, or rolled back.
     pub(crate) done: &'static str,
 }
 

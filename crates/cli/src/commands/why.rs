@@ -160,7 +160,7 @@ fn shortened(query: &str) -> String {
     }
 }
 
-/// Whether the task is coding, and how we know.
+/// Whether the task is coding, and the evidence for it.
 fn coding(coding: &Coding, output: &Output) -> String {
     let head = match coding.is {
         true => "a coding task",

@@ -106,7 +106,7 @@ pub enum SkillProcessError {
     /// It ended during a call.
     #[error("{how}")]
     Ended {
-        /// How it ended.
+        /// Its exit code or signal, in words.
         how: String,
         /// The end of its standard error.
         stderr: String,

@@ -1,7 +1,7 @@
-//! The line between the parent and its shim: one message a packet, descriptors along with it.
+//! The socket between the parent and its launcher: one message in each packet, descriptors along with it.
 //!
 //! It is the launcher's standard input, which is the one descriptor that can be passed without being inherited by every other child
-//! that is started at the same moment. And it is a lifeline: when the parent dies, however it dies, the socket closes, and the
+//! that is started at the same moment. It also ends the launcher with the parent: however the parent dies, the socket closes, and the
 //! launcher ends everything.
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -15,7 +15,7 @@ use rustix::net::{
 
 use super::NotStarted;
 
-/// The longest message; what is longer is a reason, and is cut.
+/// The longest message. Only reasons can be longer, and they are cut.
 const MAX_MESSAGE: usize = 4096;
 const MAX_DESCRIPTORS: usize = 4;
 
@@ -35,11 +35,11 @@ pub(crate) enum News {
     Unavailable(String),
     /// The sandbox can't be set up for this profile.
     Unfit(String),
-    /// This place of the profile is another one by now.
+    /// This path of the profile leads to another file or folder by now.
     Replaced(String),
-    /// The listener in the child's network is attached.
+    /// The listener in the child's network, which comes along with this message.
     Listener,
-    /// The sandbox is complete; the program is next.
+    /// The sandbox is complete; the program starts next.
     Ready,
     /// The program could not be started.
     NotStarted(NotStarted),
@@ -109,7 +109,7 @@ impl News {
     }
 }
 
-/// Two ends of a new line.
+/// Both ends of a new socket.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
     socketpair(AddressFamily::UNIX, kind, flags, None).map_err(Into::into)
@@ -144,7 +144,7 @@ pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<Ow
         let mut buffers = [IoSliceMut::new(&mut bytes)];
         match recvmsg(line, &mut buffers, &mut control, flags) {
             Err(rustix::io::Errno::INTR) => {}
-            // A packet that was never read makes the other end's death a reset.
+            // A packet that was never read turns the other end's death into a connection reset.
             Err(rustix::io::Errno::CONNRESET) => return Ok((Vec::new(), Vec::new())),
             got => break got?,
         }
@@ -159,17 +159,17 @@ pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<Ow
     Ok((bytes, along))
 }
 
-/// Reports to the parent. Waiting code notices if the parent is gone.
+/// Sends a message to the parent. If the parent is gone, the error is ignored: the code that waits notices it.
 pub(crate) fn tell(line: &OwnedFd, news: &News) {
     let _gone = send(line, &news.encode(), &[]);
 }
 
-/// Reports to the parent, with a descriptor.
+/// Sends a message to the parent, with a descriptor.
 pub(crate) fn hand_over(line: &OwnedFd, news: &News, along: &impl AsFd) -> io::Result<()> {
     send(line, &news.encode(), &[along.as_fd()])
 }
 
-/// What there is to hear, if there is something; `Ok(None)` when the line is cut.
+/// Receives the next message; `Ok(None)` when the socket is closed.
 pub(crate) fn hear(line: &OwnedFd, wait: bool) -> io::Result<Option<(News, Vec<OwnedFd>)>> {
     let (bytes, along) = receive(line, wait)?;
     if bytes.is_empty() {
@@ -189,7 +189,7 @@ pub(crate) fn order(line: &OwnedFd, order: LauncherOrder) {
     let _gone = send(line, &[byte], &[]);
 }
 
-/// The next order; a line that is cut or can't be read means to kill.
+/// The next order. A closed socket or an unknown message counts as an order to kill.
 pub(crate) fn obey(line: &OwnedFd) -> Option<LauncherOrder> {
     match receive(line, false) {
         Ok((bytes, _)) if bytes == [b'T'] => Some(LauncherOrder::Terminate),

@@ -26,7 +26,7 @@ pub(crate) fn is_hazardous_value(name: &OsStr, value: &OsStr) -> bool {
     is_hazardous(name) && !QUIETERS.iter().any(quiets)
 }
 
-/// Whether it is the name of one variable: letters, digits, underscores and a few others, and no pattern.
+/// Whether it is the name of one variable: printable ASCII without `=` and without the characters of patterns.
 pub(crate) fn is_name(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let fits = |byte: &u8| byte.is_ascii_graphic() && !b"=*?[]".contains(byte);

@@ -11,7 +11,7 @@ use crate::sandbox::{
     Mechanism, NetworkAccess, PlaceIdentity, SandboxLimits, SandboxProfile, StandIn,
 };
 
-/// All that the shim needs to know.
+/// Everything that the launcher needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChildJob {
     /// The program to run; none to test the sandbox only.

@@ -1,4 +1,4 @@
-//! Watched places, written down: what a run that was killed leaves to the next one.
+//! The list of watched places on disk: if a run is killed, the next one reads it.
 //!
 //! **Problem.** What a child makes in a missing protected place is removed after it ended, by this program. A program that is
 //! killed, or that a skill makes crash, removes nothing.
@@ -41,9 +41,9 @@ const ENDED: u64 = 1;
 /// Changes with each start of the machine.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// Writes into a list that the child has ended. For the shim, which holds the list open.
+/// Writes into a list that the child has ended. For the launcher, which keeps the list open.
 pub(super) fn note_end(list: BorrowedFd<'_>) {
-    // Without it, the next start takes all that appeared for the child's.
+    // Without it, the next start takes everything that appeared since for the child's.
     let _unknown = rustix::io::write(list, &ENDED.to_le_bytes());
 }
 
@@ -217,7 +217,7 @@ pub struct Leftover {
 }
 
 impl Leftover {
-    /// Forgets it, once it was written down elsewhere.
+    /// Deletes the list, once its result is stored elsewhere.
     pub fn forget(self) {
         if self.failed.is_empty() {
             let _stays = fs::remove_file(&self.journal);

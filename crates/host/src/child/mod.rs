@@ -3,7 +3,7 @@
 //! **Problem.** A command of a skill can print without limit, never return, leave daemons behind, or search for something to steal.
 //! The caller must get an answer in time, of a bounded size, with nothing left running.
 //!
-//! **Decision.** A child is never a direct child of this program. It is started by the [`shim`], our own binary run again, which
+//! **Decision.** A child is never a direct child of this program. It is started by the launcher ([`shim`]), our own binary run again, which
 //! gets its job over a socket. [`run`] waits for the answer; [`spawn`] returns a [`Child`] to talk to. Nothing is inherited: the
 //! environment is exactly [`ChildSpec::env`], the descriptors are 0, 1 and 2, the terminal stays here. All clocks are monotonic.
 //!
@@ -71,7 +71,7 @@ pub const MAX_OUTPUT: usize = 64 * 1024;
 /// What to start, and how.
 #[derive(Clone)]
 pub struct ChildSpec<'a> {
-    /// Our own binary, which has the [`shim`] inside.
+    /// Our own binary, which contains the launcher ([`shim`]).
     pub shim: &'a Path,
     /// A path, or a name that is searched in the `PATH` of [`ChildSpec::env`].
     pub program: &'a OsStr,
@@ -83,15 +83,15 @@ pub struct ChildSpec<'a> {
     pub cwd: BorrowedFd<'a>,
     /// What the child gets on standard input.
     pub stdin: Stdin<'a>,
-    /// What keeps it in.
+    /// The sandbox of the child.
     pub fence: Confinement<'a>,
     /// Which mechanism must be used; `None` takes the strongest there is.
     pub mechanism: Option<Mechanism>,
-    /// Who answers at the door of [`NetworkAccess`](crate::sandbox::NetworkAccess).
+    /// Serves the proxy of [`NetworkAccess`](crate::sandbox::NetworkAccess).
     pub proxy: Option<ProxyListener<'a>>,
-    /// After this it is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
+    /// When this time is over, the child is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
     pub timeout: Duration,
-    /// How long it has then, before it is made to. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
+    /// How long the child then has until it is killed. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
     pub grace: Duration,
     /// How many bytes of each output stream are kept.
     pub max_output: usize,
@@ -151,7 +151,7 @@ impl<'a> ChildSpec<'a> {
     }
 }
 
-/// Where watched places are written down, for a run after this one.
+/// Where watched places are written down, in case this run is killed.
 #[derive(Clone, Copy, Debug)]
 pub struct JournalPlace<'a> {
     /// A folder that no child sees.
@@ -160,18 +160,18 @@ pub struct JournalPlace<'a> {
     pub owner: &'a str,
 }
 
-/// What a child is talked to through.
+/// The pipes to a running child.
 #[derive(Debug)]
 pub struct ChildPipes {
     /// The writing end of its standard input.
     pub stdin: OwnedFd,
     /// The reading end of its standard output.
     pub stdout: OwnedFd,
-    /// What it complains about.
+    /// The reading end of its standard error.
     pub stderr: OwnedFd,
 }
 
-/// What a child reads.
+/// The standard input of a child.
 #[derive(Debug, Clone, Copy)]
 pub enum Stdin<'a> {
     /// An empty standard input.
@@ -182,19 +182,19 @@ pub enum Stdin<'a> {
     Piped,
 }
 
-/// What keeps a child in.
+/// Whether and how a child is sandboxed.
 #[derive(Debug, Clone, Copy)]
 pub enum Confinement<'a> {
-    /// This, enforced; if it can't be, nothing is started.
+    /// Enforces this profile; if that is not possible, nothing is started.
     Profile(&'a SandboxProfile),
-    /// No sandbox: it has the user's rights. Only at the user's explicit request, and recorded.
+    /// No sandbox: the child has the user's rights. Only at the user's explicit request, and recorded.
     Unsandboxed,
 }
 
-/// What is replaced by the port of the proxy in the arguments of a child that has one.
+/// A placeholder in the arguments of a child; the port of its proxy takes its place.
 pub const PROXY_PORT: &str = "{metier-proxy-port}";
 
-/// Who answers when a child knocks at its only door.
+/// The proxy of a child whose network has no other way out.
 #[derive(Clone, Copy)]
 pub struct ProxyListener<'a> {
     /// The value of the proxy variables; `{port}` is replaced by the port.
@@ -203,12 +203,12 @@ pub struct ProxyListener<'a> {
     pub serve: &'a dyn Fn(TcpListener),
 }
 
-/// What came of it.
+/// The result of a child that has ended.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChildOutcome {
     /// How the child ended.
     pub exit: Exit,
-    /// What kept it in.
+    /// The mechanism that sandboxed it.
     pub mechanism: Mechanism,
     /// The beginning of its standard output.
     pub stdout: Vec<u8>,
@@ -222,7 +222,7 @@ pub struct ChildOutcome {
     pub survivors_killed: bool,
     /// Protected places that it made or changed, and that were put back.
     pub undone: Vec<UndonePlace>,
-    /// Protected files that another program replaced meanwhile, so that it could have changed them. They stay in their places.
+    /// Protected files that another program replaced while the child ran, so the child could have changed them. They stay where they are.
     pub replaced: Vec<PathBuf>,
 }
 
@@ -300,10 +300,10 @@ pub enum NotStarted {
     /// It is not a program, or not executable.
     #[error("`{0}` can't be run: is it executable, and in a readable folder?")]
     NotExecutable(String),
-    /// What should run it is missing.
+    /// The interpreter that it names is missing.
     #[error("the interpreter of `{0}` was not found: check its first line")]
     NoInterpreter(String),
-    /// Its first line ends as on Windows, and so names an interpreter that doesn't exist.
+    /// Its first line ends with a carriage return, as on Windows, and so names an interpreter that doesn't exist.
     #[error("the first line of `{0}` ends with a carriage return: save it with Unix line endings")]
     CarriageReturn(String),
     /// Neither a program for this machine nor a script that names its interpreter.
@@ -312,7 +312,7 @@ pub enum NotStarted {
     /// The working directory no longer exists.
     #[error("can't start in {0}")]
     Folder(String),
-    /// A folder that the sandbox shows or opens is another one by now.
+    /// A folder that the sandbox shows or opens was replaced by another one.
     #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
     Replaced(String),
     /// The last step of the sandbox failed.
@@ -335,7 +335,7 @@ pub enum ChildError {
     /// The profile can't be enforced on the existing files.
     #[error("the sandbox can't be set up: {0}")]
     Unfit(String),
-    /// A place of the profile is another one than was judged, or became a link.
+    /// A path of the profile leads to another file or folder than the one that was checked, or became a link.
     #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
     Replaced(String),
     /// The profile allows and forbids the same.
@@ -349,7 +349,7 @@ pub enum ChildError {
     /// A program, argument or variable with a NUL byte in it.
     #[error("`{0}` contains a NUL byte")]
     Nul(String),
-    /// The shim itself did not start or answer.
+    /// The launcher did not start or answer.
     #[error("`{} __exec` failed: {source}", shim.display())]
     Shim {
         /// Path of the launcher.
@@ -404,7 +404,7 @@ fn renamed(places: &[UndonePlace]) -> String {
     }
 }
 
-/// The first texts, and the number of the others. `more` are known by their number only.
+/// The first texts, and how many others there are. `more` are known by their number only.
 fn listed(texts: impl ExactSizeIterator<Item = String>, more: usize) -> String {
     let more = texts.len().saturating_sub(MOST_LISTED) + more;
     let mut texts: Vec<String> = texts.take(MOST_LISTED).collect();
@@ -416,7 +416,7 @@ fn listed(texts: impl ExactSizeIterator<Item = String>, more: usize) -> String {
 
 #[cfg(target_os = "linux")]
 impl NotStarted {
-    /// For the line between shim and parent.
+    /// The error as the launcher sends it to the parent.
     fn parts(&self) -> (u8, &str) {
         match self {
             Self::NotFound(detail) => (b'n', detail),

@@ -30,15 +30,15 @@ use crate::sandbox::{Mechanism, SandboxProfile, SecondLook, Support, Trails, sys
 
 /// How long the launcher has to set up the sandbox. It takes milliseconds; this is for an overloaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most of a grace that counts.
+/// The longest grace that [`ChildSpec::grace`] can ask for.
 const MAX_GRACE: Duration = Duration::from_millis(700);
-/// How long after the order to kill the supervisor itself is killed. With it goes its namespace.
+/// How long after the order to kill the supervisor itself is killed, which ends its PID namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
-/// The same without a namespace: then nothing else can find what is still running, so it gets time.
+/// The same without a namespace. Nothing else can then find what is still running, so the supervisor gets more time.
 const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
 /// Maximum time between two checks for cancellation.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How long output is still waited for, after all that could write it has ended.
+/// How long output is read after everything that could write it has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
 /// Starts a child, waits for it, and returns its outcome.
@@ -115,7 +115,7 @@ fn enclose(spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
     Err(ChildError::NoSandbox { reasons })
 }
 
-/// The launcher's job, and what is checked afterwards. The latter is written down before anything of the child runs.
+/// The launcher's job, and the places to check afterwards. These are written down before anything of the child runs.
 fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), ChildError> {
     let Confinement::Profile(profile) = spec.fence else {
         return Ok((None, Watch::default()));
@@ -129,7 +129,7 @@ fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), Child
     Ok((Some(profile), watch))
 }
 
-/// What this machine offers: tried out, not guessed from version numbers.
+/// What this machine offers, found out by trying: version numbers don't show what a container forbids.
 #[must_use]
 pub fn detect(shim: &Path) -> Support {
     let mut missing = Vec::new();
@@ -181,7 +181,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// A shim that waits for its job. Until then it reads nothing but the line, and ends when that is cut.
+    /// A launcher that waits for its job. Until then it reads nothing but the socket, and it ends when that is closed.
     fn without_job(spec: &ChildSpec<'_>) -> Result<Self, ChildError> {
         let (line, theirs) = control::pair()?;
         let mut shim = Command::new(spec.shim)
@@ -213,7 +213,7 @@ impl Child {
         })
     }
 
-    /// What keeps it in.
+    /// The mechanism that sandboxes it.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         self.mechanism
@@ -256,7 +256,7 @@ impl Child {
         self.finish_unless(None, None, timeout, grace)
     }
 
-    /// The same, or as soon as the flag is set.
+    /// The same, but stopped as soon as the flag is set.
     fn finish_unless(
         mut self,
         stop: Option<&AtomicBool>,
@@ -355,7 +355,7 @@ impl Child {
     }
 }
 
-/// Passes output on; whether its reader is gone.
+/// Passes output on; returns whether its reader is gone.
 fn is_unread(relay: Option<&dyn Relay>, stream: super::OutputStream, bytes: &[u8]) -> bool {
     relay.is_some_and(|relay| relay.output(stream, bytes).is_err())
 }
@@ -375,7 +375,7 @@ impl Drop for Child {
     }
 }
 
-/// What to check.
+/// The descriptors that are ready after a wait.
 struct ReadySignal {
     stdout: bool,
     stderr: bool,
@@ -383,22 +383,22 @@ struct ReadySignal {
     gone: bool,
 }
 
-/// How far along the end is.
+/// How far the end of the child has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndStage {
-    /// Runs, and may until then.
+    /// It runs, and its time is not over.
     Running,
-    /// Was asked to end.
+    /// It was asked to end.
     Asked,
     /// It was ordered to end.
     Told,
-    /// Was killed together with its supervisor.
+    /// It was killed together with its supervisor.
     Killed,
-    /// Is gone; only output may still be in the pipe.
+    /// It has ended; only output may still be in the pipe.
     Gone,
 }
 
-/// The way from running to gone.
+/// The end of a child, step by step.
 struct End {
     stage: EndStage,
     until: Instant,
@@ -438,7 +438,7 @@ impl End {
         self.is_gone() && (silent || Instant::now() >= self.until)
     }
 
-    /// Whether there is more to hear.
+    /// Reads the messages of the supervisor; returns whether more can arrive.
     fn listen(&mut self, line: &OwnedFd) -> bool {
         match control::hear(line, false) {
             Ok(Some((News::Ended(ended), _))) => self.ended = Some(ended),
@@ -455,7 +455,7 @@ impl End {
         self.until = far(DRAIN);
     }
 
-    /// It is no longer awaited.
+    /// The caller stopped waiting: asks the child to end.
     fn stop(&mut self, line: &OwnedFd) {
         if self.stage == EndStage::Running {
             self.stopped = true;
@@ -482,7 +482,7 @@ impl End {
         self.until = far(self.after_kill);
     }
 
-    /// Takes the next step if it is time; whether that is to kill the supervisor.
+    /// Takes the next step if its time has come; returns whether that is to kill the supervisor.
     fn advance(&mut self, line: &OwnedFd) -> bool {
         if Instant::now() < self.until {
             return false;
@@ -556,7 +556,7 @@ fn far(after: Duration) -> Instant {
 }
 
 fn timespec(duration: Duration) -> Timespec {
-    // Rounded up: a wait that is too short is a wait that spins.
+    // Rounded up: a wait that is too short would turn the loop into busy waiting.
     Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(duration.subsec_nanos())
@@ -583,7 +583,7 @@ fn check(spec: &ChildSpec<'_>) -> Result<(), ChildError> {
     Ok(())
 }
 
-/// What the sandbox can enforce, for the launcher; and what it can't, to be checked afterwards.
+/// Splits the profile into what the launcher can enforce and what has to be checked after the child.
 fn settle(
     profile: &SandboxProfile,
     others: &OtherRuns,
@@ -691,7 +691,7 @@ fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Fa
     }
 }
 
-/// Bytes as a file that has no name and goes away with its last reader.
+/// The content of a file without a name, which disappears with its last reader.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create("metier", flags)?);

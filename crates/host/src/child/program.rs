@@ -26,14 +26,14 @@ use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, shown, sys};
 /// How much of a script is read for the name of its interpreter: as much as the kernel reads.
 const FIRST_LINE: u64 = 256;
 
-/// What is to become of this process.
+/// What the launcher turns this process into.
 pub(crate) struct ChildProgram {
     pub(crate) job: ChildJob,
     /// Standard input, if there is one.
     pub(crate) stdin: Option<OwnedFd>,
     /// The folder to start in, as it was opened outside.
     pub(crate) folder: OwnedFd,
-    /// Its name at the time the shim started.
+    /// The name of that folder when the launcher started.
     pub(crate) path: PathBuf,
     /// The mounted copy of the skill, once it is mounted.
     pub(crate) shown: Option<OwnedFd>,
@@ -84,7 +84,7 @@ impl ChildProgram {
         let Some(profile) = &self.job.profile else {
             return Ok(());
         };
-        // When memory runs out, this goes first, and not the user's editor.
+        // When memory runs out, the kernel kills this process before the user's editor.
         let _not_allowed = fs::write("/proc/self/oom_score_adj", "500");
         set_no_new_privs(true).map_err(|error| fence("no new privileges", &error))?;
         let facts = FilterFacts {
@@ -99,7 +99,7 @@ impl ChildProgram {
             Realm::Namespace => 0,
             Realm::Descendants => tasks_of_the_machine(),
         };
-        // From here on, each step removes what the next one must not need.
+        // The order matters: no step may remove what a later one needs.
         restrict_files(profile, realm, self.copy()).map_err(|trouble| {
             match trouble.replaced_place() {
                 Some(place) => NotStarted::Replaced(place),
@@ -231,7 +231,7 @@ fn restrict_files(
         Realm::Namespace => mounts::shared_memory(profile),
         Realm::Descendants => None,
     };
-    // In a namespace all processes are our own; outside, only this one is.
+    // In a PID namespace `/proc` shows only processes of the child; outside, it may see only itself there.
     let processes = match realm {
         Realm::Namespace => Path::new("/proc"),
         Realm::Descendants => {
@@ -258,7 +258,7 @@ fn limit(limits: &SandboxLimits, others: u64) -> io::Result<()> {
         let Some(value) = value else {
             return Ok(());
         };
-        // What the user allows themselves is never exceeded.
+        // A limit that the user already has is never raised.
         let most = rustix::process::getrlimit(resource)
             .maximum
             .unwrap_or(u64::MAX);

@@ -4,12 +4,12 @@
 //! thread. It becomes up to three processes:
 //!
 //! ```text
-//! shim        takes the job, makes the namespaces and the mounts, then only waits
+//! launcher    takes the job, makes the namespaces and the mounts, then only waits
 //! └ first     number 1 of the PID namespace: supervises; when it ends, the kernel ends everything inside
 //!   └ program applies Landlock and seccomp to itself, then becomes the program
 //! ```
 //!
-//! Without namespaces the first two are one, and what the program leaves behind is found by looking for it.
+//! Without namespaces the first two are one process, which searches for what the program leaves running.
 //!
 //! The launcher itself does not use "die with your parent": that signal follows the *thread* that started it, and threads of a pool
 //! come and go. The socket to the parent does the same job: when it closes, everything ends.
@@ -64,7 +64,7 @@ mod linux {
         "all_proxy",
     ];
 
-    /// Runs the shim. It takes its job from standard input, and never comes back.
+    /// Runs the launcher. It takes its job from standard input, and never returns.
     pub fn main() -> ! {
         let code = match begin() {
             Ok(()) => 0,
@@ -80,7 +80,7 @@ mod linux {
     }
 
     fn begin() -> io::Result<()> {
-        // Before anything is opened: what is open now was left open by mistake.
+        // Closed before anything is opened: what is open now was inherited by mistake.
         sys::close_from(3)?;
         let line = io::stdin().as_fd().try_clone_to_owned()?;
         let (shape, along) = control::receive(&line, true)?;
@@ -174,7 +174,7 @@ mod linux {
                 }
                 Forked::Parent(first) => {
                     self.let_go();
-                    // The line must be cut when the first process ends, not when this one does.
+                    // The socket must close when the first process ends, not when this one does.
                     self.line = clone(&self.null);
                     while let Err(rustix::io::Errno::INTR) =
                         waitpid(Some(first), WaitOptions::empty())
@@ -207,7 +207,7 @@ mod linux {
             self.supervise(Realm::Descendants)
         }
 
-        /// Starts the program and stays with it. Comes back in no process but this one, when all is over.
+        /// Starts the program and stays with it. Returns only in this process, when everything has ended.
         fn supervise(&mut self, realm: Realm) -> Result<(), SetupError> {
             if realm == Realm::Descendants {
                 let own = rustix::process::getpid();

@@ -16,7 +16,7 @@ const COUNT_EVERY: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
-/// How long survivors are hunted; what can't be killed by then hangs in the kernel.
+/// How long survivors are killed again and again; what is left then hangs in the kernel.
 const SWEEP_AT_MOST: Duration = Duration::from_secs(5);
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(1);
 
@@ -54,7 +54,7 @@ impl Realm {
     /// Usually only children are listed, which is quick: processes that run away from their parents (each starts the next and ends)
     /// can't be caught by reading all of `/proc`.
     ///
-    /// Whether nothing is left.
+    /// Returns whether nothing is left.
     fn clear(self) -> bool {
         if self == Self::Namespace {
             return true;
@@ -85,7 +85,7 @@ impl Realm {
     }
 }
 
-/// Stays until `main` has ended, then ends the rest; whether nothing of it is left.
+/// Waits until `main` has ended, then ends the rest; returns whether nothing of it is left.
 pub(crate) fn supervise(
     line: &OwnedFd,
     signals: &OwnedFd,
@@ -111,7 +111,7 @@ pub(crate) fn supervise(
                 survivors,
                 swarm,
             };
-            // Who has no children has no descendants: the orphans among them would be children.
+            // A process without children has no descendants, since orphans become its children.
             let is_over = !survivors || realm.clear();
             control::tell(line, &News::Ended(ended));
             return is_over;
@@ -139,7 +139,7 @@ fn drain(signals: &OwnedFd) {
     while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}
 }
 
-/// Takes note of all that ended. If `main` did: how, and whether others still run.
+/// Reaps all processes that ended. If `main` is among them: how it ended, and whether others still run.
 fn reap(main: Pid) -> Option<(i32, bool)> {
     let mut status = None;
     loop {

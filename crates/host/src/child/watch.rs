@@ -54,9 +54,9 @@ pub(crate) fn survey(
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(super) roots: Vec<WatchedRoot>,
-    /// How to find others, and what existed before.
+    /// The tables and the first scan, to find protected places that the child creates.
     pub(super) guard: Option<(Guard, Survey)>,
-    /// Protected places in the writable folders that were there, and what they were.
+    /// Protected places in the writable folders that existed, and which objects they were.
     there: Vec<(PathBuf, ObjectMark)>,
     journal: Option<Journal>,
 }
@@ -66,9 +66,9 @@ pub(crate) struct Watch {
 pub(super) struct WatchedRoot {
     pub(super) path: PathBuf,
     handle: OwnedFd,
-    /// Names below it that were not there.
+    /// Protected names below it that did not exist.
     pub(super) missing: Vec<PathBuf>,
-    /// Links below it, and where they led.
+    /// Links below it, and their targets.
     pub(super) links: Vec<(PathBuf, OsString)>,
 }
 
@@ -104,7 +104,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Writes down what has to be checked, in case this program is killed.
+    /// Writes the places to check into the journal, in case this program is killed.
     pub(crate) fn write_down(&mut self, folder: &Path, owner: &str) -> io::Result<()> {
         if self.guard.is_some() || !self.roots.is_empty() {
             self.journal = Some(Journal::begin(folder, owner, self)?);
@@ -117,7 +117,7 @@ impl Watch {
         self.journal.as_ref().map(Journal::lock)
     }
 
-    /// Whether it is missing.
+    /// Records a place; returns whether it is missing.
     fn note(
         &mut self,
         root: &Path,
@@ -179,8 +179,8 @@ impl Watch {
         look
     }
 
-    /// Protected places that are not what they were, besides those that were put back. A mount goes with the file on which it is, so
-    /// what another program put there while the child ran was open to the child.
+    /// Protected places that are another object now, without those that were restored. A mount is bound to its file, so what another program
+    /// put in its place while the child ran was open to the child.
     pub(crate) fn replaced(&self) -> Vec<PathBuf> {
         let is_other = |(place, before): &&(PathBuf, ObjectMark)| {
             object_at(place).is_some_and(|now| now != *before)
@@ -218,7 +218,7 @@ impl Watch {
         if let Some((guard, before)) = self.guard.take() {
             let SecondLook { undone, mut failed } = guard.second_look(&before, ended);
             look.undone.extend(undone);
-            // In front, where the number of those that are not listed is read.
+            // They go first: the total number is taken from the start of the list.
             failed.append(&mut look.failed);
             look.failed = failed;
         }

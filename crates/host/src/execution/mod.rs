@@ -1,4 +1,4 @@
-//! The world: the one place where a permit becomes a deed.
+//! The executor of acts: the only place where something is done that a skill was permitted to do.
 //!
 //! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so there is no way from a skill to a file, a
 //! program or a host around the check; and it accepts it only as a [`RecordedAct`], once there is a receipt for the start of the act. A
@@ -56,7 +56,7 @@ pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), ExecutionError> +
 /// What surrounds every skill on this machine. Values come in; the world looks nothing up by itself.
 #[derive(Clone, Debug)]
 pub struct HostEnvironment {
-    /// Our own binary, which has the shim inside.
+    /// Our own binary, which contains the launcher.
     pub shim: PathBuf,
     /// The working directory of scripts.
     pub work: PathBuf,

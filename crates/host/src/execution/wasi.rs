@@ -86,7 +86,7 @@ impl ActExecutor {
     }
 
     /// The folders that a WebAssembly script of the skill opens: the one where it starts, its own, its temporary one, and those that the
-    /// grant names as a whole. The fence around the child decides what can be read and written there.
+    /// grant names as a whole. The sandbox around the child decides what can be read and written there.
     fn script_places(&self) -> Result<Vec<PreopenedFolder>, ExecutionError> {
         let work = &self.host.work;
         let mut places = Vec::new();

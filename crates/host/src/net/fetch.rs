@@ -79,7 +79,7 @@ impl Default for FetchLimits {
 /// Why there is no response.
 #[derive(Debug, Error)]
 pub enum NetError {
-    /// It is not allowed.
+    /// The host is not approved, or it is denied.
     #[error(transparent)]
     Refused(#[from] HostRefusal),
     /// A redirect leads to a URL that is not allowed.

@@ -243,7 +243,7 @@ const WORKER: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// What a worker is refused without dying of it: libraries look around on their own, and do without what they don't find.
+/// What a worker is refused without being killed: libraries probe for these on their own, and work without them.
 const WORKER_REFUSED: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
@@ -368,7 +368,7 @@ fn sockets(rules: &mut FilterRules, network: NetworkAccess) -> Result<(), Backen
                     denied.push(rule(&[(1, Dword, MaskedEq(SOCKET_TYPE), kind)])?);
                 }
             }
-            // Of the stream protocols only TCP: the others have had few eyes on them.
+            // Of the stream protocols only TCP: the others are rarely used and little reviewed.
             denied.push(rule(&[
                 (2, Dword, Ne, 0),
                 (2, Dword, Ne, number(libc::IPPROTO_TCP)),

@@ -107,7 +107,7 @@ pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), SetupError> 
     enforce(rules)
 }
 
-/// Leaves this process no file, no connection and no process to signal.
+/// Leaves this process no access to files and connections, and no process to signal.
 pub(crate) fn restrict_to_nothing() -> Result<(), SetupError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
@@ -190,7 +190,7 @@ fn device_rights() -> BitFlags<AccessFs> {
     make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate})
 }
 
-/// What to make of a path that does not exist.
+/// How a path that does not exist is treated.
 #[derive(Clone, Copy, PartialEq)]
 enum MissingPlaces {
     Fine,

@@ -1,7 +1,7 @@
 //! The sandbox of a child: what it can read, write, reach and use up.
 //!
 //! **Problem.** A skill's code runs with the user's rights. It must see the folders it was given, and neither the keys
-//! beside them nor the start-up files through which it would run again tomorrow, unfenced.
+//! beside them nor the start-up files through which it would run again tomorrow, outside the sandbox.
 //!
 //! **Decision.** A [`SandboxProfile`] is plain data and contains what is allowed; empty means nothing. It is enforced by the kernel, in
 //! several layers that don't trust each other, and by a separate process (the launcher), because a restriction can't be undone:

@@ -40,7 +40,7 @@ pub(crate) fn arrange(profile: &SandboxProfile) -> Result<Option<OwnedFd>, Setup
     let everything = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", everything).map_err(|error| machine(error.into()))?;
 
-    // Short paths first, so that a folder inside another comes to lie on top of it.
+    // Shorter paths first: a mount on an inner folder has to come after the one on the folder around it.
     let mut writable: Vec<&Path> = profile.write.iter().map(PathBuf::as_path).collect();
     writable.sort_unstable();
     let mut copies = Vec::with_capacity(writable.len());
@@ -83,7 +83,7 @@ pub(crate) fn shared_memory(profile: &SandboxProfile) -> Option<&'static Path> {
     (free && shared.is_dir()).then_some(shared)
 }
 
-/// Shows the processes of the new world instead of the user's. To be called by its first process.
+/// Mounts a `/proc` that shows only the processes of the namespace. To be called by its first process.
 ///
 /// Where `/proc` can't be mounted (in some containers), there is none: less than usual, never more.
 pub(crate) fn processes() -> Result<(), SetupError> {

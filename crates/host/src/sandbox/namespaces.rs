@@ -1,4 +1,4 @@
-//! Separate user, PID, network and IPC namespaces.
+//! Separate user, mount, PID, network, IPC and UTS namespaces.
 //!
 //! The user keeps their id inside, so that files keep their owner. All namespaces are requested in one call, which gives all or
 //! none.

@@ -383,7 +383,7 @@ fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
         return;
     }
     found.push(folder.to_owned());
-    // `~/.cargo/bin/cargo` is a door to what is in `~/.rustup`.
+    // `~/.cargo/bin/cargo` is a proxy that needs `~/.rustup`.
     if folder.ends_with(".cargo/bin")
         && let Some(above) = folder.parent().and_then(Path::parent)
     {

@@ -80,7 +80,7 @@ fn real(step: &'static str, path: &Path) -> Result<PathBuf, SetupError> {
     path.canonicalize().map_err(trouble)
 }
 
-/// What of the network a child has.
+/// The network of a child.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NetworkAccess {
     /// No sockets at all, local ones included.
@@ -90,7 +90,7 @@ pub enum NetworkAccess {
     Proxy,
 }
 
-/// How much a child may use up; `None` leaves a limit as it is. Core dumps are always off, since they hold secrets.
+/// Limits of resources; `None` leaves a limit as it is. Core dumps are always off, since they contain secrets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SandboxLimits {
     /// Memory that each process may write to, in bytes; it may reserve sixteen times as much address space.
@@ -129,18 +129,18 @@ pub struct Support {
     pub missing: Vec<String>,
 }
 
-/// A profile that gives and takes the same place.
+/// A profile that allows and forbids the same place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is allowed, but is in `{}`, which is not", allowed.display(), forbidden.display())]
 pub struct Contradiction {
-    /// What is in `read` or `write`.
+    /// The path in `read` or `write`.
     pub allowed: PathBuf,
-    /// What is in `deny` or `protect`, and above it.
+    /// The path in `deny` or `protect` that is above it.
     pub forbidden: PathBuf,
 }
 
 impl SandboxProfile {
-    /// Refuses what can't be enforced in one sense only: a place allowed below one that is forbidden.
+    /// Refuses contradictions: a place that is allowed below one that is forbidden has no single meaning.
     ///
     /// # Errors
     /// The first such pair.

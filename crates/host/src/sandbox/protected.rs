@@ -1,6 +1,6 @@
 //! Which paths are protected, for everything that writes: one question, [`Protection::covering`], and what follows from it for a child.
 //!
-//! **Problem.** A skill that may write `./**` must not write what makes other programs run its code later, unfenced: hooks, start-up
+//! **Problem.** A skill that may write `./**` must not write what makes other programs run its code later, outside the sandbox: hooks, start-up
 //! files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same
 //! answer has to become mounts and rules before it starts, and a second look after it ended.
 //!

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::shown;
 
-/// Whose fault it is.
+/// The part that is at fault: the machine, the profile, or a change of its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetupErrorKind {
     /// The machine doesn't support it; a weaker mechanism can work.

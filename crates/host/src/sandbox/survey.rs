@@ -1,4 +1,4 @@
-//! Looking through what a child may write: before it starts, and again when it and all it started are gone.
+//! The scans of what a child may write: before it starts, and again when it and everything that it started have ended.
 //!
 //! **Problem.** The sandbox holds existing protected places. It can't hold those that a child creates, and a place with the same
 //! name need not be the same object: another run can have created it, or replaced the first.
@@ -37,7 +37,7 @@ use super::{
 const MOST_BEFORE: usize = 1_000_000;
 /// How many are scanned afterwards, those that the child created included. More are an error.
 const MOST_AFTER: usize = 2 * MOST_BEFORE;
-/// How many places are listed that were restored, and that could not be. More are counted.
+/// How many restored places and how many failures are listed. Further ones are counted.
 const MOST_LISTED: usize = 1_000;
 /// How many bytes the paths of protected places may have before a child starts, with [`PLACE_SIZE`] for each: some 100,000 places,
 /// which is as many as can be mounted. They are kept several times.
@@ -59,7 +59,7 @@ pub struct Guard {
     pub closed: Vec<PathBuf>,
 }
 
-/// What the first look found.
+/// The result of the first scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     /// Existing protected places. Of a repository by any name, the folder.
@@ -68,9 +68,9 @@ pub(crate) struct Survey {
     pub(crate) links: Vec<(PathBuf, ObjectMark)>,
     /// Folders that can't be looked into.
     pub(crate) unreadable: Vec<(PathBuf, ObjectMark)>,
-    /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
+    /// What else has to be read-only: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
-    /// The writable folders themselves, those in others excepted.
+    /// The writable folders themselves, without those inside others.
     pub(crate) roots: Vec<(PathBuf, ObjectMark)>,
     /// Whether a sandbox holds these places, so that the child can't replace them.
     pub(crate) is_fenced: bool,
@@ -128,7 +128,7 @@ impl fmt::Display for UndonePlace {
     }
 }
 
-/// What came of the second look.
+/// The result of the second scan.
 #[derive(Debug, Default)]
 pub(crate) struct SecondLook {
     pub(crate) undone: Vec<UndonePlace>,
@@ -159,7 +159,7 @@ impl Survey {
         places.filter(|place| !roots.contains(place)).cloned()
     }
 
-    /// Keeps the places that existed before every other run: what another one may have created is not known.
+    /// Removes the places that another run may have made: whether they existed before is not known.
     pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &ObjectMark) -> bool) {
         let made = self
             .places
@@ -627,7 +627,7 @@ impl Visitor for Aliases {
         }
     }
 
-    /// The first look has seen it and decided.
+    /// The first scan has already decided about folders that can't be opened.
     fn fails(&mut self, _place: Unopened<'_>, _error: io::Error) -> bool {
         false
     }
@@ -646,7 +646,7 @@ struct After<'g> {
 }
 
 impl After<'_> {
-    /// Whether a place existed before. None with a longer path is known, and a comparison reads all of it.
+    /// Whether a place existed before. No known place has a path over the limit, and comparing one would read all of it.
     fn knows(&self, path: &Path, mark: &ObjectMark) -> bool {
         if path.as_os_str().len() >= PATH_MAX {
             return false;

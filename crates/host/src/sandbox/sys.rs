@@ -25,7 +25,7 @@ pub(crate) enum Forked {
 
 /// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
-    // SAFETY: the shim is single-threaded, so the copy finds every lock (the allocator's above all) free.
+    // SAFETY: the launcher is single-threaded, so the copy finds every lock (the allocator's above all) free.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(io::Error::last_os_error()),
@@ -42,7 +42,7 @@ pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
 }
 
-/// Becomes another program; only comes back with the reason why not.
+/// Becomes another program; returns only if that failed, with the reason.
 pub(crate) fn execve(program: &CStr, args: &[CString], env: &[CString]) -> io::Error {
     let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
         let ends = std::iter::once(std::ptr::null());
@@ -68,7 +68,7 @@ pub(crate) fn close_from(first: u32) -> io::Result<()> {
     }
 }
 
-/// Turns the news that a child ended into something that can be polled.
+/// Makes a descriptor that becomes readable when a child ends, so that it can be polled.
 pub(crate) fn child_signals() -> io::Result<OwnedFd> {
     let set = signal_set(&[libc::SIGCHLD]);
     // SAFETY: `set` is initialised, and the old mask is not asked for.
@@ -121,7 +121,7 @@ pub(crate) fn signal_namespace(signal: libc::c_int) {
     unsafe { libc::kill(-1, signal) };
 }
 
-/// Makes a mount, and all below it, read-only and deaf to set-user-id bits. It can only take away.
+/// Makes a mount, and all below it, read-only, and disables set-user-id bits there. It can only remove rights.
 pub(crate) fn freeze_mounts(at: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = libc::mount_attr {
         attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,

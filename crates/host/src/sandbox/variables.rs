@@ -22,7 +22,7 @@ pub struct NamedByVariables {
 }
 
 impl NamedByVariables {
-    /// Asks for each variable that matters. Relative paths count for nothing: they mean another place in every folder.
+    /// Reads the variables that matter through `variable`. Relative paths are ignored: they mean another place in every folder.
     #[must_use]
     pub fn read(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut named = Self::default();

@@ -1,4 +1,4 @@
-//! Ways to the world: git in the sandbox, HTTP with checked addresses, and a place for what is not trusted yet.
+//! How sources are reached: git in the sandbox, HTTP with checked addresses, and a quarantine folder for what was not scanned yet.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use super::{SourceLimits, error::FetchError, quarantine::QuarantineRoom};
 
 /// How sources are reached. [`HostAccess`](super::HostAccess) is the real one.
 pub trait SourceAccess: Send + Sync {
-    /// The home that `~` means.
+    /// The folder that `~` at the start of a path stands for.
     fn home(&self) -> Option<&Path>;
 
-    /// Where ClawHub is.
+    /// The base address of ClawHub.
     fn clawhub(&self) -> &str;
 
     /// A folder for one fetch; it is removed when the value is dropped.
@@ -50,11 +50,11 @@ pub struct GitRun<'a> {
     pub arguments: &'a [&'a str],
     /// What git reads.
     pub input: &'a [u8],
-    /// What git can reach under the name `origin`; nothing for work on what was fetched.
+    /// The remote that git can reach under the name `origin`; `None` for work on objects that were fetched before.
     pub remote: Option<&'a GitRemote>,
     /// The most bytes that it can print.
     pub max_output: usize,
-    /// Is called with the bytes that were received so far.
+    /// Called with the number of bytes received so far.
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// The limits of the fetch.
     pub limits: &'a SourceLimits,
@@ -78,7 +78,7 @@ pub enum GitRemote {
     },
 }
 
-/// Git, as it waits for names of objects.
+/// A running git that returns the content of objects by their names.
 pub trait ObjectReader: Send {
     /// The content of an object that was fetched.
     ///
@@ -96,7 +96,7 @@ pub struct DownloadRequest<'a> {
     pub typed: &'a Url,
     /// The most bytes.
     pub max_bytes: usize,
-    /// Is called with the bytes so far, and their number in all if the server announced it.
+    /// Called with the number of bytes so far, and the total if the server announced it.
     pub progress: &'a (dyn Fn(u64, Option<u64>) + Sync),
     /// The limits of the fetch.
     pub limits: &'a SourceLimits,

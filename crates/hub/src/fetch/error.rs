@@ -59,7 +59,7 @@ pub enum FetchError {
     Archive {
         /// The archive.
         source_name: String,
-        /// Why.
+        /// What is wrong with the archive.
         error: ArchiveError,
     },
     /// An archive that must hold exactly one skill.
@@ -67,7 +67,7 @@ pub enum FetchError {
     Package {
         /// The archive.
         source_name: String,
-        /// Why.
+        /// What is wrong with its files.
         error: TreeError,
     },
     /// A list of skills that can't be read.
@@ -75,7 +75,7 @@ pub enum FetchError {
     Index {
         /// Where it is.
         url: String,
-        /// Why.
+        /// What is wrong with its content.
         error: IndexError,
     },
     /// A marketplace that can't be read.
@@ -83,7 +83,7 @@ pub enum FetchError {
     Marketplace {
         /// Where it is.
         place: String,
-        /// Why.
+        /// What is wrong with its content.
         error: MarketplaceError,
     },
     /// A request that was refused or failed.
@@ -91,7 +91,7 @@ pub enum FetchError {
     Net {
         /// The address.
         url: String,
-        /// Why.
+        /// What the network reported.
         error: Box<NetError>,
     },
     /// A server that answered with an error.
@@ -144,7 +144,7 @@ pub enum FetchError {
     NoReference {
         /// The repository.
         source_name: String,
-        /// What was asked for.
+        /// The branch, tag or commit that was asked for.
         reference: String,
     },
     /// A skill of a registry, which only the client of the registry can fetch.
@@ -166,7 +166,7 @@ pub enum SkillProblem {
     BadLink {
         /// The link.
         path: String,
-        /// Why.
+        /// Why its target can't be used.
         reason: String,
     },
     /// A submodule.
@@ -206,13 +206,13 @@ pub enum SkillProblem {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// What the system reported.
         reason: String,
     },
 }
 
 impl FetchError {
-    /// What to type or to look at next.
+    /// The hint for the user: what to type, or where to look.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -268,7 +268,7 @@ impl FetchError {
     }
 }
 
-/// The cause of a connection that was not made. A skill must not learn it; the user who typed the address can.
+/// The system's reason for a failed connection. Skills must not learn it, but the user typed this address.
 fn cause(error: &NetError) -> String {
     match error {
         NetError::Unreachable { cause, .. } => format!(" ({cause})"),

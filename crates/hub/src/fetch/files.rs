@@ -41,7 +41,7 @@ pub(super) trait SourceFiles: Send + Sync {
         Ok(())
     }
 
-    /// The same for all files below these folders. What fails here fails again when it is read.
+    /// Prepares to read all files below these folders. An error is ignored here: reading the files reports it.
     fn prepare_folders(&self, _folders: &[&str]) {}
 }
 

@@ -50,7 +50,7 @@ pub(super) struct GitFiles<'a> {
     files: BTreeMap<String, ListedObject>,
     /// All names of the commit, once a link was followed.
     whole: Mutex<Option<Arc<CommitNames>>>,
-    /// The sizes of the objects that are here.
+    /// The sizes of the objects that were fetched already.
     sizes: Mutex<HashMap<String, u64>>,
     /// Held while objects are fetched and listed: an older list must not replace a newer one.
     fetching: Mutex<()>,
@@ -65,7 +65,7 @@ pub(super) struct ListedObject {
 
 /// What a reference turned out to be.
 pub(super) struct ResolvedReference {
-    /// What git is asked for.
+    /// The reference or commit to fetch.
     wanted: String,
     /// The folder that is left of the one that was typed.
     pub(super) folder: String,
@@ -436,7 +436,7 @@ impl<'a> GitFiles<'a> {
         Ok(String::from_utf8(target).ok())
     }
 
-    /// Does something with git, which waits for names of objects.
+    /// Uses the process that reads objects, and starts it if none is running.
     fn with_reader<T>(
         &self,
         work: impl FnOnce(&mut dyn ObjectReader) -> Result<T, FetchError>,

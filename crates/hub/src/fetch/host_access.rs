@@ -27,7 +27,7 @@ use super::{
 /// How often a download that breaks off is continued.
 const MAX_ATTEMPTS: usize = 5;
 
-/// What the program provides for fetching.
+/// What the caller provides, since this crate reads no environment: programs, folders, variables, and the stop flag.
 #[derive(Clone, Debug)]
 pub struct AccessSettings {
     /// Our own binary, which is started again to set up the sandbox.
@@ -40,7 +40,7 @@ pub struct AccessSettings {
     pub home: Option<PathBuf>,
     /// The user's environment, for ssh and for a credential helper.
     pub environment: Vec<(OsString, OsString)>,
-    /// Is set when the user interrupts.
+    /// Set when the user interrupts.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -52,7 +52,7 @@ pub struct HostAccess {
     clawhub: String,
 }
 
-/// Where ClawHub is.
+/// The base address of ClawHub, unless a test replaces it.
 const CLAWHUB: &str = "https://clawhub.ai";
 
 impl HostAccess {
@@ -67,14 +67,14 @@ impl HostAccess {
         }
     }
 
-    /// The same with ClawHub at another address.
+    /// Uses another address for ClawHub.
     #[must_use]
     pub fn with_clawhub(self, address: &str) -> Self {
         let clawhub = address.trim_end_matches('/').to_owned();
         Self { clawhub, ..self }
     }
 
-    /// The same with another way from names to addresses, and other certificates: for tests.
+    /// Uses another resolver of names and other certificates, for tests.
     #[must_use]
     pub fn with_network(
         settings: AccessSettings,

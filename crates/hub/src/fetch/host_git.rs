@@ -65,12 +65,12 @@ const SETTINGS: &[&str] = &[
 /// Programs of git that take part in a fetch.
 const HELPERS: &[&str] = &["git-remote-http", "git-remote-https", "git-upload-pack"];
 
-/// How often is looked how much arrived.
+/// How often the size of what arrived is measured, for the progress line.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// What git can use up.
+/// The most memory that one git process can use, in bytes.
 const MEMORY: u64 = 4 << 30;
-/// The most of git's messages that is kept, beside its output.
+/// How many bytes of git's messages on standard error are kept.
 const MAX_MESSAGES: usize = 64 * 1024;
 
 /// A proxy of one run, started when the network of git exists.
@@ -221,7 +221,7 @@ fn run_once(access: &HostAccess, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError
     }
 }
 
-/// Does work that fetches, and reports how large the packs of the repository are meanwhile.
+/// Runs a fetch, and reports the size of the repository's packs while it runs.
 fn counted<T>(run: &GitRun<'_>, work: impl FnOnce() -> T) -> T {
     let packs = run.repository.join("objects/pack");
     let size = move || -> u64 {

@@ -25,12 +25,12 @@ use super::host_access::{AccessSettings, HostAccess};
 
 /// The longest request that git sends first, in bytes.
 const MAX_REQUEST: usize = 4096;
-/// How often is looked whether the run is over.
+/// How often the listener checks whether the run is over.
 const GLANCE: Duration = Duration::from_millis(20);
 /// How much of the messages of ssh is kept.
 const MAX_MESSAGES: u64 = 4096;
 
-/// Passes on what git and a host say to each other.
+/// Passes bytes between git and a host.
 pub(super) struct SshBridge {
     settings: AccessSettings,
     arguments: Vec<OsString>,

@@ -179,10 +179,10 @@ pub(super) fn digest_of(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
-/// Reads a file on this machine that the user named. What is over the limit is cut one byte after it.
+/// Reads a file on this machine that the user named: at most one byte more than the limit, which shows that it is too large.
 fn read_whole(path: &Path, limit: usize) -> Result<Vec<u8>, FetchError> {
     let failed = |error| FetchError::disk(path, error);
-    // Without this, the other end of a FIFO would be waited for.
+    // Opening a FIFO would wait for its other end.
     if !path.metadata().map_err(failed)?.is_file() {
         let kind = std::io::Error::other("it is neither a file nor a folder");
         return Err(failed(kind));

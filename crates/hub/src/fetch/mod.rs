@@ -5,7 +5,7 @@
 //!
 //! **Decision.** A source is opened once ([`open`]), which lists what it offers. A skill is then read into memory ([`OpenedSource::read`]) as a
 //! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a
-//! [quarantine folder](QuarantineRoom) that is removed with the source. The ways to the world are one trait, [`SourceAccess`].
+//! [quarantine folder](QuarantineRoom) that is removed with the source. Everything outside the process is reached through one trait, [`SourceAccess`].
 //!
 //! **In → out.** [`SkillSource`] → [`OpenedSource`] → [`SkillOffer`]s → [`FetchedSkill`]s.
 
@@ -49,16 +49,16 @@ use local::{LocalFolder, LocalSource, OpenedArchive};
 use offers::FoundOffers;
 use site::{ClawHubSkill, OpenedSite, SiteAccess};
 
-/// How much is fetched at most.
+/// The most that is fetched from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLimits {
     /// The limits of an archive, and of the files of one skill.
     pub archive: ArchiveLimits,
-    /// The files and folders of a source.
+    /// Files and folders of a source.
     pub names: usize,
-    /// The skills of a source.
+    /// Skills of a source.
     pub offers: usize,
-    /// The bytes of a repository, as they are transferred.
+    /// Bytes of a repository, as they are transferred.
     pub repository: u64,
     /// The time for one download or one fetch of git.
     pub timeout: Duration,
@@ -84,7 +84,7 @@ pub trait FetchProgress: Send + Sync {
     /// Something happened.
     fn report(&self, step: FetchStep<'_>);
 
-    /// Whether the user wants no more of it.
+    /// Whether the user interrupted the fetch.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -102,9 +102,9 @@ pub enum FetchStep<'a> {
     Bytes {
         /// The address.
         source: &'a str,
-        /// So far.
+        /// The number of bytes so far.
         received: u64,
-        /// In all, if the server announced it.
+        /// The total, if the server announced it.
         total: Option<u64>,
     },
     /// A skill was read.
@@ -137,7 +137,7 @@ enum SourceContent<'a> {
     Site(OpenedSite<'a>),
 }
 
-/// A commit, and how it is typed again.
+/// A fetched commit, and the source that names it again.
 struct OpenedRepository<'a> {
     files: GitFiles<'a>,
     /// With the folder that the paths of the files begin at.

@@ -46,7 +46,7 @@ impl QuarantineRoom {
         create().map_err(|error: io::Error| FetchError::disk(quarantine, error))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -25,7 +25,7 @@ const MAX_JSON: usize = 4 << 20;
 /// The largest manifest, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Downloads with everything that they need.
+/// Downloads for one fetch: the access, the limits and who is informed.
 #[derive(Clone, Copy)]
 pub(super) struct SiteAccess<'a> {
     pub(super) access: &'a dyn SourceAccess,
@@ -52,7 +52,7 @@ impl SiteAccess<'_> {
         })
     }
 
-    /// The same for something that need not exist.
+    /// Downloads a file that the server may not have; the result is `None` then.
     fn download_if_there(
         &self,
         url: &Url,

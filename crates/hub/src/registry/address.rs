@@ -1,4 +1,4 @@
-//! Where a registry is.
+//! The address of a registry, as the user configured it.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl RegistryAddress {
             _ => return refuse("is not an https address"),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // Without them: the message can be in a log.
+            // The message names only the host: it can end up in a log, and these parts are secret.
             return Err(RegistryClientError::Address {
                 text: url.host_str().unwrap_or_default().to_owned(),
                 problem: "is configured with a user name or password; use `metier login`",

@@ -15,12 +15,12 @@ pub enum RegistryClientError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// No answer.
+    /// The registry did not answer.
     #[error("the registry {registry} can't be reached: {reason}")]
     Unreachable {
         /// The registry.
         registry: String,
-        /// Why.
+        /// What the network reported.
         reason: String,
     },
     /// Nothing is remembered, and the registry must not be asked.
@@ -36,9 +36,9 @@ pub enum RegistryClientError {
         registry: String,
         /// The HTTP status.
         status: u16,
-        /// Its code.
+        /// The registry's error code.
         code: Option<String>,
-        /// Its reason.
+        /// The registry's reason.
         message: String,
     },
     /// An answer that is not one of a registry.
@@ -144,12 +144,12 @@ impl RegistryClientError {
         }
     }
 
-    /// What to type.
+    /// The command to type, or the change to make.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Address { .. } => "metier config skills.registry_url https://…".to_owned(),
-            // A hint is typed: the registry's own is not shown.
+            // Hints are typed, so a text of the registry never becomes one.
             Self::Refused { registry, code, .. } => match code.as_deref() {
                 Some("not-logged-in") => format!("metier login {registry}"),
                 Some("version-exists") => "raise the version in its manifest".to_owned(),
@@ -168,7 +168,7 @@ impl RegistryClientError {
         })
     }
 
-    /// Whether the registry was not there, and gave no wrong answer.
+    /// Whether the registry could not be reached at all. A wrong answer is a different case.
     pub(super) fn is_absence(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,

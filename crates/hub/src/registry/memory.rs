@@ -13,12 +13,12 @@ pub struct CachedAnswer {
     pub fetched_at: u64,
 }
 
-/// Why something can't be remembered or looked up.
+/// The memory could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MemoryFailure(pub String);
 
-/// The memory of a client. Answers can be lost; the other two protect the user and must not be.
+/// What a client remembers. Kept answers can be lost; the end of the log and the digests protect the user, so losing them is an error.
 pub trait RegistryMemory {
     /// The last answer from an address.
     ///

@@ -102,13 +102,13 @@ impl<'a> RegistryClient<'a> {
         }
     }
 
-    /// Where the registry is.
+    /// The address of the registry.
     #[must_use]
     pub fn address(&self) -> &RegistryAddress {
         &self.connection.address
     }
 
-    /// The way to it, for downloads and changes.
+    /// The connection, for downloads and changes.
     #[must_use]
     pub fn connection(&self) -> &RegistryConnection<'a> {
         &self.connection
@@ -225,7 +225,7 @@ impl<'a> RegistryClient<'a> {
                 self.remember(url, &known.body, known.etag.as_deref())?;
                 return self.connection.parsed(&known.body).map(Some);
             }
-            // A registry that can't be reached now was reached before.
+            // It could be reached before, so the kept answer is used and reported as old.
             (Err(error), Some(known)) if error.is_absence() => {
                 self.is_stale.set(true);
                 return self.connection.parsed(&known.body).map(Some);
@@ -272,7 +272,7 @@ impl<'a> RegistryClient<'a> {
             })
         };
         let Some(mut known) = known else {
-            // The first contact: what it states now is where it continues from.
+            // The first contact: nothing is known to compare with, so the log is followed from its current end.
             let page = self.log_part(u64::MAX)?;
             self.memory.set_log_end(registry, &page.head)?;
             self.is_log_checked.set(true);

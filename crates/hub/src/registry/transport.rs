@@ -47,9 +47,9 @@ impl RegistryResponse {
     }
 }
 
-/// The way to a registry.
+/// Sends requests to registries. A trait, so that tests need no network.
 pub trait RegistryTransport: Send + Sync {
-    /// Sends a request; the reason if there is no answer. Every status is an answer.
+    /// Sends a request. A response with any status is `Ok`; without a response, the error is the reason.
     ///
     /// # Errors
     /// If the registry can't be reached, or its answer exceeds a limit.
@@ -64,7 +64,7 @@ pub struct HostTransport {
 }
 
 impl HostTransport {
-    /// A way to these registries. The user chose them, so that their addresses can be private ones, as in a company's network.
+    /// A connection to these registries only. The user configured them, so their addresses can be private, as in a company's network.
     ///
     /// # Errors
     /// If a host can't be contacted at all.

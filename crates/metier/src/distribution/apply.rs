@@ -99,7 +99,7 @@ impl InstallDecision {
     }
 }
 
-/// Checks a decision against the card. What was not offered is not done.
+/// Checks a decision against the card: what the card did not offer is refused.
 fn agree<'p>(
     workspace: &Workspace,
     skill: &'p PlannedSkill,
@@ -124,10 +124,10 @@ fn agree<'p>(
     })
 }
 
-/// Checks that texts are permissions, such as `shell:exec(git *)`.
+/// Checks that each text is a permission, such as `shell:exec(git *)`.
 ///
 /// # Errors
-/// If one is not.
+/// If one of them is not.
 pub fn check_permissions(permissions: &[String]) -> Result<(), Error> {
     permissions
         .iter()
@@ -275,7 +275,7 @@ impl Workspace {
         Ok(change)
     }
 
-    /// The user decided about what the card shows: if that is no longer what is there, the decision does not apply.
+    /// The decision is about the state that the card showed. If that changed, the decision does not apply.
     fn unchanged_since(&self, skill: &PlannedSkill) -> Result<(), Error> {
         let card = &skill.card;
         let now = PresentSkill::look(self, card.scope, &skill.key)?;
@@ -295,7 +295,7 @@ impl Workspace {
             .hint("type the command again"))
     }
 
-    /// What belongs to the placed bytes: they are compared, approved, and in a project trusted.
+    /// After the bytes are placed: compares them with the plan, stores the approvals, and in a project trusts them.
     fn after_placing(&self, store: &Store, agreed: &AgreedSkill<'_>) -> Result<(), Error> {
         let AgreedSkill { skill, approved } = agreed;
         let card = &skill.card;

@@ -35,21 +35,21 @@ pub struct InstallCard {
     pub files: usize,
     /// Their size together.
     pub bytes: u64,
-    /// For whom it would be installed.
+    /// The scope that it would be installed in.
     pub scope: InstallScope,
     /// The folder that it would get.
     pub place: PathBuf,
-    /// What would happen.
+    /// What installing it would do.
     pub action: InstallAction,
     /// What it asks for, each with the answer so far.
     pub permissions: Vec<CardPermission>,
     /// The result of the scan.
     pub verdict: CardVerdict,
-    /// What it would replace or shadow.
+    /// The skill that it would replace, or those that it would shadow.
     pub before: Option<CardBefore>,
     /// Why it is not ready after the installation, such as a missing program.
     pub missing: Vec<String>,
-    /// What deserves a look: diagnostics, and names that are nearly the name of another skill.
+    /// What the user should check: diagnostics, and names that are nearly the name of another skill.
     pub warnings: Vec<String>,
     /// Why it can't be installed, or which decision it needs.
     pub obstacles: Vec<InstallObstacle>,
@@ -131,11 +131,11 @@ pub struct CardVerdict {
 /// One finding on a card.
 #[derive(Clone, Debug)]
 pub struct CardFinding {
-    /// How bad it is.
+    /// Its severity.
     pub severity: FindingSeverity,
-    /// The rule.
+    /// The id of the rule.
     pub rule: String,
-    /// What it means.
+    /// The message of the rule.
     pub message: String,
     /// The file in the skill.
     pub file: String,
@@ -146,9 +146,9 @@ pub struct CardFinding {
 /// What has the name of a skill already.
 #[derive(Clone, Debug)]
 pub struct CardBefore {
-    /// Where it is: its folder, or `builtin:NAME`.
+    /// Its folder, or `builtin:NAME`.
     pub place: String,
-    /// Where it was installed from; none if metier did not install it.
+    /// The source that it was installed from; `None` if metier did not install it.
     pub source: Option<String>,
     /// Its version.
     pub version: Option<String>,
@@ -169,7 +169,7 @@ pub enum InstallObstacle {
     Invalid(String),
     /// The place holds a skill that metier did not install.
     Foreign,
-    /// The skill there was edited after it was installed; the files.
+    /// The skill there was edited after it was installed; these files differ.
     Edited(Vec<String>),
     /// The skill there was installed from elsewhere.
     OtherSource(String),

@@ -186,7 +186,7 @@ fn scan(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> String {
     out
 }
 
-/// An obstacle as the question that it is.
+/// An obstacle as the question to the user.
 fn decision(obstacle: &InstallObstacle) -> String {
     match obstacle {
         InstallObstacle::Blocked(why) => format!("blocked: {}", one_line(why)),

@@ -259,7 +259,7 @@ impl Workspace {
         })
     }
 
-    /// What a skill asks for, and of that what has no answer.
+    /// The permissions that a skill requests, and those of them without an answer.
     fn card_permissions(
         &self,
         loaded: &LoadedSkill,

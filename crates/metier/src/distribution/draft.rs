@@ -119,7 +119,7 @@ impl Workspace {
         Ok((change, made))
     }
 
-    /// The changes that were made, and the right to make one. Another process that makes one is waited for.
+    /// The recorded changes, with the exclusive right to make one. Waits while another process makes one.
     pub(crate) fn changes(&self) -> Result<TransactionChanges, Error> {
         let folder = self.changes_folder()?;
         let end = Instant::now() + PATIENCE;
@@ -252,7 +252,7 @@ impl Workspace {
     }
 }
 
-/// The source of a project's lock as it is written there: a folder in or beside the project has the same path for everyone who has both.
+/// How a project's lock writes a source: a folder in or beside the project is written relative to it, so it is the same for everyone who has both.
 fn seen_from_project(source: &str, project: &Path) -> String {
     let path = Path::new(source);
     let below = |folder: Option<&Path>| path.strip_prefix(folder?).ok();
@@ -263,12 +263,12 @@ fn seen_from_project(source: &str, project: &Path) -> String {
     };
     match project.parent().and_then(Path::parent) {
         Some(_) => relative.to_string_lossy().into_owned(),
-        // Everything is beside a project in `/`.
+        // In `/`, every path would count as beside the project.
         None => source.to_owned(),
     }
 }
 
-/// The other way round.
+/// The reverse of `seen_from_project`.
 fn from_project(source: &str, project: &Path) -> String {
     let path = match (source.strip_prefix("./"), source.strip_prefix("../")) {
         (Some(below), _) => project.join(below),

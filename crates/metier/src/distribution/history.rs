@@ -12,9 +12,9 @@ use crate::{Error, Workspace, machine::timestamp, text::one_line};
 pub struct ChangeSummary {
     /// Its number.
     pub id: String,
-    /// What was done, such as `install pdf`.
+    /// A title, such as `install pdf`.
     pub title: String,
-    /// When, in RFC 3339.
+    /// The time, in RFC 3339.
     pub at: String,
     /// The files and folders that it changed.
     pub places: Vec<String>,
@@ -68,7 +68,7 @@ impl Workspace {
         self.undo_last(&changes, &last)
     }
 
-    /// The same, if this is still the last change: what a user saw and agreed to, and nothing else.
+    /// The same, but only if this is still the last change: the user agreed to undo this one and no other.
     ///
     /// # Errors
     /// As of [`Workspace::undo`], and when another change was made since.
@@ -124,7 +124,7 @@ impl Workspace {
         }
     }
 
-    /// What is written down about a change of the user's that is not about one skill.
+    /// The receipt of a change that is not about one skill.
     pub(crate) fn change_receipt(&self, act: &str, detail: &str) -> NewReceipt {
         NewReceipt {
             at: timestamp(self.machine.now),

@@ -1,6 +1,6 @@
 //! The bytes of skills that were installed, by digest: what `rollback`, `update` and an installation from the lock take them from.
 //!
-//! An object is one archive that is read strictly and hashed again, so a damaged one is as good as none.
+//! An object is one archive that is read strictly and hashed again, so a damaged one counts as missing.
 
 use std::{
     fs,

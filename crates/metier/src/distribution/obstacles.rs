@@ -1,4 +1,4 @@
-//! What stands between a fetched skill and its place, and what deserves a look.
+//! What prevents the installation of a fetched skill, and what the user should check before.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -32,7 +32,7 @@ pub(super) fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
     vec![InstallObstacle::Invalid(lines.join("; "))]
 }
 
-/// What the scanner forbids. A critical finding is refused here whatever the configuration does with skills that are there already.
+/// The obstacle of a blocking verdict. A critical one is refused here even if the configuration turns blocking into a warning.
 pub(super) fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
     let is_critical = scan.verdict() == Verdict::Critical;
     match scan.stance() {
@@ -62,7 +62,7 @@ pub(super) fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
     Some(InstallObstacle::Blocked(why))
 }
 
-/// What is missing before the skill can be used. Trust, scans and other skills are decided about elsewhere.
+/// What the skill lacks to be ready. Trust, scans and other skills are judged elsewhere.
 pub(super) fn missing(reasons: &[Reason]) -> Vec<String> {
     let is_shown = |kind: ReasonKind| !kind.blocks() && kind != ReasonKind::Dependency;
     let shown = reasons.iter().filter(|reason| is_shown(reason.kind));

@@ -27,9 +27,9 @@ pub struct SkillAge {
     pub name: String,
     /// Where it was installed from.
     pub source: String,
-    /// What is here.
+    /// The installed state.
     pub here: SkillRevision,
-    /// What the source contains now, or why that is not known.
+    /// The state in the source, or the reason why it could not be fetched.
     pub newest: Result<SkillRevision, Error>,
 }
 
@@ -97,7 +97,7 @@ impl Workspace {
         names.iter().map(find).collect()
     }
 
-    /// What the sources of skills contain now. A repository with several of them is fetched once.
+    /// The present state of the sources. A repository with several skills is fetched once.
     pub(crate) fn newest(
         &self,
         wanted: Vec<(String, LockedSkill)>,

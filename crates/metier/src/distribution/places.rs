@@ -15,7 +15,7 @@ pub(crate) const LOCK_FILE: &str = "metier.lock";
 /// The folder in which changes are written down, below the data folder.
 pub(crate) const CHANGES: &str = "changes";
 
-/// For whom a skill is installed.
+/// The scope of an installation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InstallScope {
     /// For the user, in every project.
@@ -26,7 +26,7 @@ pub enum InstallScope {
 }
 
 impl InstallScope {
-    /// Both of them.
+    /// Both scopes, the user's first.
     pub const ALL: [Self; 2] = [Self::User, Self::Project];
 
     /// The project, or the user.
@@ -78,7 +78,7 @@ impl InstallScope {
 /// The places of one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopePlaces {
-    /// Which scope.
+    /// The scope that these places belong to.
     pub scope: InstallScope,
     /// The folder that contains one folder for each skill.
     pub skills: PathBuf,

@@ -13,7 +13,7 @@ use crate::Workspace;
 /// How skills are installed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InstallOptions {
-    /// For whom.
+    /// The scope.
     pub scope: InstallScope,
 }
 
@@ -32,7 +32,7 @@ pub struct InstallPlan {
 }
 
 impl InstallPlan {
-    /// The same plan for a later moment: it is carried out with the time, the configuration and the stop sign of this workspace.
+    /// The same plan with the time, the configuration and the stop flag of this workspace, for a plan that is carried out later.
     #[must_use]
     pub fn at(self, workspace: &Workspace) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl InstallPlan {
 
 /// One skill of a plan.
 pub struct PlannedSkill {
-    /// What the user sees.
+    /// What the user sees of it.
     pub card: InstallCard,
     /// Its name in the lock, which is the name of its folder.
     pub(crate) key: String,
@@ -76,7 +76,7 @@ pub struct PlannedSkill {
     pub(crate) tree: PackageTree,
     /// What the lock will contain.
     pub(crate) locked: LockedSkill,
-    /// Whom approvals belong to.
+    /// The identity that approvals are stored under.
     pub(crate) identity: Identity,
     /// The permissions without an answer.
     pub(crate) open: Vec<RequestedPermission>,
@@ -89,11 +89,11 @@ pub struct PlannedSkill {
 /// The decision about one skill of a plan. A skill without one is not installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallDecision {
-    /// Which skill.
+    /// The name of the skill.
     pub name: String,
     /// The permissions that are approved for exactly these bytes, as in `shell:exec(git *)`; the others are asked for at first use.
     pub approve: Vec<String>,
-    /// Whether what has the name already is replaced or shadowed, whatever it is.
+    /// Whether a skill of this name is replaced or shadowed, whatever its origin.
     pub replace: bool,
 }
 

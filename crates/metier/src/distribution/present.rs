@@ -119,7 +119,7 @@ impl PresentSkill {
         let held = is_folder.then(|| hashed(&place).ok()).flatten();
         let mut edited = None;
         if let (Some(locked), Some(held)) = (&locked, &held) {
-            // Edits that an update kept are part of what the lock states, and of no source.
+            // After an update that kept edits, the lock also has the digest of the files without them: edits are counted from there.
             let installed = locked.original.unwrap_or(locked.tree);
             edited = match held.digest == installed {
                 true => Some(FileDifferences::default()),

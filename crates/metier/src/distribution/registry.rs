@@ -239,7 +239,7 @@ impl Workspace {
             let mut fetched = download_all(clients, &choices, &work)?;
             drop(shown);
             for skill in &mut fetched {
-                // What is typed again finds the same skill, and newer versions of what was asked for.
+                // A request for the same skill that also allows newer versions of what was asked for: the lock keeps this text.
                 let range = wanted.iter().find(|(name, _)| *name == skill.name);
                 if let Some((name, range)) = range.filter(|(_, range)| *range != VersionReq::STAR) {
                     skill.origin.source = format!("{name}@{range}");
@@ -249,7 +249,7 @@ impl Workspace {
         })
     }
 
-    /// A withdrawn version is used only because it is installed already: its user has to know.
+    /// Warns about a withdrawn version, which is used only because it is installed already.
     fn note_yanked(&self, version: &RegistryVersion) {
         let Some(why) = &version.yanked else {
             return;
@@ -334,7 +334,7 @@ impl Workspace {
         Ok(account)
     }
 
-    /// Forgets the token of a registry; whether there was one. With `dry_run` it is kept.
+    /// Forgets the token of a registry; returns whether there was one. With `dry_run` it is kept.
     ///
     /// # Errors
     /// When the tokens can't be read or written.
@@ -392,14 +392,14 @@ impl Workspace {
         let version = self.with_registry(&address, None, |client| {
             let connection = client.connection();
             let changed = connection.set_yanked(name, version, reason);
-            // What this machine knows of the skill is older than its own change. Without an answer it stays as it is for an hour.
+            // The kept answer about the skill is from before this change, so it is fetched again. If that fails, the old one is used for an hour.
             client.skill(name).ok();
             changed.map_err(failed)
         })?;
         Ok((address.to_string(), version))
     }
 
-    /// A version as [`Workspace::set_yanked`] would change it. Nothing is sent that changes something.
+    /// The version as [`Workspace::set_yanked`] would change it. Only reads from the registry.
     ///
     /// # Errors
     /// When the registry can't be reached, does not have the version, or does not know the token.
@@ -526,7 +526,7 @@ impl Workspace {
     }
 }
 
-/// A version that is locked as a package of a registry has the digest of the lock.
+/// Checks that a version of a registry has the digest that the lock states.
 fn check_lock(
     locked: &Lock,
     registry: &RegistryAddress,

@@ -1,10 +1,10 @@
-//! What is remembered of registries, in the database.
+//! What registry clients remember between runs, stored in the database.
 
 use metier_hub::registry::{CachedAnswer, MemoryFailure, RegistryMemory};
 use metier_package::registry_api::RegistryLogHead;
 use metier_store::{RegistryAnswer, Store, StoreError};
 
-/// The database as the memory of a client.
+/// The memory of registry clients, stored in the database.
 pub(super) struct StoredMemory(pub(super) Store);
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]

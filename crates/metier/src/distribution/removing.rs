@@ -15,11 +15,11 @@ use crate::{Error, Workspace, text::one_line};
 pub struct RemovedSkill {
     /// The name of its folder.
     pub name: String,
-    /// Whose it was.
+    /// The scope that it was installed in.
     pub scope: InstallScope,
-    /// Where it was.
+    /// The folder that it was in.
     pub place: String,
-    /// Where it was installed from.
+    /// The source that it was installed from.
     pub source: Option<String>,
 }
 

@@ -194,7 +194,7 @@ fn fits(wanted: &Dependency, card: &Card) -> bool {
     })
 }
 
-/// What the installed versions make impossible, in the words of the resolver.
+/// The conflicts between the installed versions, in the words of the resolver.
 fn conflicts(roots: &[&Card], cards: &BTreeMap<&str, &Card>) -> Vec<String> {
     let version = |card: &Card| {
         let version = card.version.as_ref().and_then(|version| version.semver());

@@ -16,7 +16,7 @@ use crate::{Error, Workspace, text::one_line};
 /// A state of a skill whose bytes are kept.
 #[derive(Clone, Debug)]
 pub struct KeptRevision {
-    /// Which one.
+    /// The version and digest.
     pub revision: SkillRevision,
     /// Since when it is kept.
     pub since: SystemTime,

@@ -17,7 +17,7 @@ use crate::{Error, NoticeLevel, Workspace};
 pub(super) struct JudgedSigner {
     /// The key of a valid signature.
     pub(super) key: Option<PublicKey>,
-    /// Why it needs a decision, or can't be installed.
+    /// Why the signature needs a decision, or prevents the installation.
     pub(super) obstacle: Option<InstallObstacle>,
 }
 
@@ -93,7 +93,7 @@ fn judged(
         obstacle: Some(InstallObstacle::Signature(error.to_string())),
     };
     let Some(expected) = known.clone().or_else(|| claimed_key(signature)) else {
-        // Without its key, as the program minisign writes it, a signature shows nothing.
+        // Signatures of the program minisign don't contain the key, so nothing can be verified without it.
         return match is_signature(signature) {
             true => JudgedSigner::default(),
             false => invalid(SignatureError::NotASignature),

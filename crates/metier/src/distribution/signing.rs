@@ -121,7 +121,7 @@ impl Workspace {
         write_new(&secret, keys.secret_file.as_bytes(), 0o600)
             .map_err(|error| taken(&secret, &error))?;
         if let Err(error) = write_new(&public, keys.public_file.as_bytes(), 0o644) {
-            // Without its public half the key is of no use.
+            // A secret key whose public key could not be written is useless, so it is removed again.
             let _half = fs::remove_file(&secret);
             return Err(taken(&public, &error));
         }
@@ -425,7 +425,7 @@ pub fn described(tree: &PackageTree) -> Option<SignedPackage> {
     })
 }
 
-/// What to type to trust a key.
+/// The command that trusts a key.
 fn trust_line(file: &Path, key: &PublicKey) -> String {
     let file = file.to_string_lossy();
     format!(

@@ -47,14 +47,14 @@ pub struct SourceRequest {
     pub all: bool,
 }
 
-/// Chooses among several skills of a source when none was named: the positions of the chosen ones, or `None` if no one can be asked.
+/// Asks which skills of a source to install when none was named: the positions of the chosen ones, or `None` if there is no terminal to ask on.
 pub type OfferChooser<'c> = &'c dyn Fn(&str, &[SkillOffer]) -> Option<Vec<usize>>;
 
-/// What was read of the sources.
+/// The skills that were read from all sources.
 #[derive(Default)]
 pub(crate) struct FetchedSkills {
     pub(crate) skills: Vec<FetchedSkill>,
-    /// What a source names and does not contain, such as a plugin that is elsewhere.
+    /// What sources name but don't contain, such as a plugin in another repository.
     pub(crate) notes: Vec<String>,
     /// Skills of a source of which everything was asked for that can't be installed, and why.
     pub(crate) missing: Vec<String>,
@@ -289,7 +289,7 @@ impl Workspace {
         work(&opened.map_err(|error| not_fetched(&error))?)
     }
 
-    /// The ways to the world: git in the sandbox, requests with checked addresses.
+    /// Access to sources: git in the sandbox, and requests with checked addresses.
     pub(crate) fn source_access(&self) -> Result<HostAccess, Error> {
         let launcher = std::env::current_exe().map_err(|error| {
             let message = format!("cannot determine the path of the metier executable: {error}");

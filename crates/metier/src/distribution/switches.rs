@@ -93,7 +93,7 @@ impl Workspace {
                     off
                 }
                 false => {
-                    // The key of its name is enough.
+                    // The key of the skill's name is enough to disable it.
                     on.truncate(usize::from(off.is_empty()));
                     on
                 }

@@ -29,7 +29,7 @@ use crate::{Error, NoticeLevel, Workspace, text::one_line};
 pub struct AgentTarget {
     /// Which agent.
     pub agent: &'static KnownAgent,
-    /// A copy instead of a link.
+    /// Whether it gets a copy instead of a link.
     pub copy: bool,
 }
 
@@ -108,7 +108,7 @@ pub struct SyncedPlace {
     pub agent: String,
     /// Where the skill is for this agent.
     pub place: PathBuf,
-    /// What was done there.
+    /// What metier did there, or would do.
     pub action: SyncAction,
 }
 
@@ -568,7 +568,7 @@ fn joined(recorded: &[String], wanted: &[AgentTarget], copy: bool) -> Vec<AgentT
 
 const EDITED: &str = "a copy that was edited";
 
-/// What happens at a place, so that nothing is lost that metier did not put there.
+/// Decides what happens at a place, so that nothing is lost that metier did not put there.
 fn decide(
     found: &AtPlace,
     copy: bool,

@@ -64,13 +64,13 @@ pub struct UpdatePlan {
 pub struct SkillUpdate {
     /// The name of its folder, and in the lock.
     pub name: String,
-    /// Whose skill it is.
+    /// The scope that it is installed in.
     pub scope: InstallScope,
     /// Where it was installed from.
     pub source: String,
-    /// What is here.
+    /// The installed state.
     pub here: SkillRevision,
-    /// What the source contains now, if it could be fetched.
+    /// The state in the source, if it could be fetched.
     pub newest: Option<SkillRevision>,
     /// What can be done.
     pub state: UpdateState,
@@ -80,7 +80,7 @@ pub struct SkillUpdate {
     pub permissions: SetDifference,
     /// The hosts that its files name.
     pub hosts: SetDifference,
-    /// The permissions of the new version that the one here was allowed to use.
+    /// The permissions that the new version requests and that are already approved for the installed one.
     kept_permissions: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl UpdateState {
 /// The decision about one skill. A skill without one is not updated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpdateDecision {
-    /// Which skill.
+    /// The name of the skill.
     pub name: String,
     /// The new permissions that are approved, as in `shell:exec(git *)`.
     pub approve: Vec<String>,
@@ -595,7 +595,7 @@ impl UpdatePlan {
         }))
     }
 
-    /// The command in the hint approves everything: what was approved already, and what is open.
+    /// The hint approves every permission, those that were approved already and those that are open, so that it can be typed as it is.
     fn needs_approval(&self, update: &SkillUpdate, given: &[String], open: &[String]) -> Error {
         let (verb, name) = (self.verb, &update.name);
         let message = format!("the {verb} of `{name}` asks for new permissions");

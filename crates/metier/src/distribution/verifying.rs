@@ -44,13 +44,13 @@ impl InstalledState {
 pub struct VerifiedSkill {
     /// The name of its folder.
     pub name: String,
-    /// Whose it is.
+    /// The scope that it is installed in.
     pub scope: InstallScope,
-    /// Where it is.
+    /// Its folder.
     pub place: String,
-    /// What the lock states.
+    /// Its entry in the lock.
     pub locked: LockedSkill,
-    /// The result.
+    /// The result of the comparison.
     pub state: InstalledState,
 }
 
@@ -87,7 +87,7 @@ impl Workspace {
             });
             all.extend(named.map(|(name, locked)| (name, locked, looked)));
         }
-        // Hashing is all there is to do, and skills do not depend on each other.
+        // Hashing is the whole cost, and skills are independent, so they are hashed in parallel.
         let threads = thread::available_parallelism()
             .map_or(1, usize::from)
             .min(8);

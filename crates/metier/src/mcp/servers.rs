@@ -55,7 +55,7 @@ impl ServerPool {
         if let Some(found) = found.filter(|found| !found.is_closed()) {
             return Ok(found);
         }
-        // Not while the lock is held: a slow server delays no other.
+        // Opened without holding the lock, so that a slow server delays no other.
         let opened = Arc::new(McpConnection::open(server, stop)?);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let replaced = open.insert(key, Arc::clone(&opened));
@@ -148,7 +148,7 @@ impl Workspace {
         }
     }
 
-    /// Never the project: tools such as `npx` prefer programs of the folder that they run in, and a project arrives with a clone.
+    /// The home folder and never the project: tools such as `npx` prefer programs of the folder that they run in, and a project arrives with a clone.
     fn server_folder(&self) -> PathBuf {
         let home = self.machine.home.clone();
         home.unwrap_or_else(|| PathBuf::from("/"))

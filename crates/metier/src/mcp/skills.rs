@@ -20,11 +20,11 @@ use metier_model::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Strictness, t
 use super::servers::ServerPool;
 use crate::{Workspace, machine};
 
-/// How long a list is not read again, if its server does not say longer.
+/// How long a list is not requested again, unless its server states a longer time.
 const FRESH: Duration = Duration::from_secs(3600);
-/// However long its server says.
+/// The longest time that a server can state.
 const FRESH_AT_MOST: Duration = Duration::from_secs(24 * 3600);
-/// How long a server that failed is left alone.
+/// How long a server that failed is not contacted again.
 const LEFT_ALONE: Duration = Duration::from_secs(60);
 /// Servers that are asked at the same time.
 const AT_ONCE: usize = 8;
@@ -33,7 +33,7 @@ const MAX_SHOWN: usize = 64;
 
 const KIND: &str = "skills";
 
-/// What came of asking a server for its skills.
+/// The result of asking a server for its skills.
 ///
 /// An example is at [`Workspace::list_servers`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Workspace {
                 done.extend(answers);
             });
         }
-        // A list is asked for rarely, and a program that stays open costs memory.
+        // The connection is closed afterwards: a list is requested rarely, and a program that stays open costs memory.
         self.mcp.close();
         done.sort_by(|a, b| a.server.cmp(&b.server));
         done
@@ -110,7 +110,7 @@ impl Workspace {
     }
 }
 
-/// Keeps what a server said, and returns how many skills that are.
+/// Keeps a server's list, and returns how many skills it has.
 fn keep(
     cache: &SkillCache,
     server: &ServerEntry,
@@ -135,7 +135,7 @@ fn keep(
             Err(text)
         }
     };
-    // What can't be kept is asked for again.
+    // A list that could not be kept is requested again next time.
     cache.keep(server, &known).ok();
     result
 }
@@ -178,7 +178,7 @@ pub(crate) fn remote_skills(workspace: &Workspace, catalog: &mut Catalog, mode: 
     catalog.entries.splice(0..0, entries);
 }
 
-/// What a server without an authorization is reported with.
+/// The message about a server that requires a login.
 fn no_authorization() -> String {
     let challenge = String::new();
     McpError::Authorization { challenge }.to_string()
@@ -326,7 +326,7 @@ impl ServedBy {
         let stop = || self.stop.load(std::sync::atomic::Ordering::Acquire);
         let connection = self.pool.connection(KIND, &self.server, &stop)?;
         match work(&connection, &stop) {
-            // It ended meanwhile: once more, with a new connection.
+            // The connection ended meanwhile: one more attempt, with a new one.
             Err(McpError::Connection(_)) if connection.is_closed() => {
                 let connection = self.pool.connection(KIND, &self.server, &stop)?;
                 work(&connection, &stop)

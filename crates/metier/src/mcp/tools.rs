@@ -18,7 +18,7 @@ const MAX_TOOLS: usize = 128;
 /// The most bytes of a result.
 const MAX_RESULT: usize = 1 << 20;
 
-/// The tools of all servers, and the way to them.
+/// The tools of all servers, and the connections to call them.
 pub(crate) struct ServerTools {
     tools: Vec<ServedTool>,
     servers: BTreeMap<String, ServerEntry>,
@@ -78,7 +78,7 @@ impl Workspace {
         }
     }
 
-    /// Those tools of a server that a model can be given. A description that instructs the model is not shown to it.
+    /// The tools of a server that a model can get. One whose description instructs the model is left out.
     fn usable(
         &self,
         label: &str,
@@ -143,7 +143,7 @@ impl ToolServers for ServerTools {
         let input = input.as_object().cloned().unwrap_or_default();
         let stop = || cancel.is_cancelled();
         let connection = self.pool.connection(KIND, server, &stop).map_err(failed)?;
-        // Not tried again when the connection breaks: the server may have done it.
+        // A call is not repeated when the connection breaks: the server may have carried it out.
         let done = connection.call(tool.name(), input, self.limit, &stop);
         let done = done.map_err(failed)?;
         Ok(ToolOutput {

@@ -1,4 +1,4 @@
-//! `metier __starlark` and `metier __js`: this program as the room of one skill that we interpret.
+//! `metier __starlark` and `metier __js`: this program as the worker that interprets one skill.
 //!
 //! Started by a session, never by a person. It sandboxes itself before it reads a byte of the skill; then it talks over its pipes
 //! until they are closed.

@@ -28,13 +28,13 @@ use crate::{
 /// The versions of skills that a long-running program keeps.
 #[derive(Clone)]
 pub(crate) struct LiveVersions {
-    /// Those that were used last.
+    /// The versions that were used last.
     pub(crate) last_good: Arc<LastGood>,
-    /// What scans found out and was not written yet.
+    /// Verdicts that scans returned and that were not written yet.
     pub(crate) learned: Arc<LearnedVerdicts>,
-    /// The entries of those that were published.
+    /// The entries of published skills.
     pub(crate) published: Arc<PublishedSkills>,
-    /// Those that stand in for broken ones now.
+    /// The last good versions that are used instead of broken ones now.
     pub(crate) substituted: Arc<SubstitutedSkills>,
     /// The skills, if this workspace is that of one moment: its verbs don't list them again.
     pub(crate) known: Option<KnownSkills>,
@@ -43,17 +43,17 @@ pub(crate) struct LiveVersions {
 /// The skills of one moment.
 #[derive(Clone)]
 pub(crate) struct KnownSkills {
-    /// Those that can be used.
+    /// The skills that can be used.
     pub(crate) usable: Arc<Inventory>,
-    /// The number of their list, and the number of the list of which it is certain that nothing changed; 0 if there is none.
+    /// The generation of their list, and that of the list that is known to be up to date; 0 if none is.
     pub(crate) generation: u64,
     pub(crate) certain: Arc<AtomicU64>,
-    /// What decides about them, once it was needed.
+    /// The facts that decide about these skills, made when they are needed first.
     pub(crate) facts: Arc<OnceLock<Arc<GateFacts>>>,
 }
 
 impl KnownSkills {
-    /// What decides about these skills. A session can outlive its list: then it is found out again.
+    /// The facts that decide about these skills. A session can outlive its list; then they are made again.
     pub(crate) fn facts(&self, make: impl FnOnce() -> Arc<GateFacts>) -> Arc<GateFacts> {
         match self.certain.load(Ordering::Acquire) == self.generation {
             true => Arc::clone(self.facts.get_or_init(make)),

@@ -50,7 +50,7 @@ pub(super) fn refuse(refusal: &RequestRefusal) -> Response {
     response
 }
 
-/// The answer to a request that failed. The reasons of the machine are for the log only.
+/// The answer to a request that failed. The details of an internal failure go to the log only.
 pub(super) fn failure(error: &RegistryError) -> Response {
     match error {
         RegistryError::Refused(refusal) => refuse(refusal),

@@ -36,7 +36,7 @@ impl BackgroundServer {
                 let served = runtime.block_on(async {
                     let listener = TcpListener::from_std(listener)?;
                     let shutdown = async {
-                        // A sender that is gone asks for the same.
+                        // A sender that is gone asks for the end too.
                         let _asked = stopped.await;
                     };
                     serve(listener, registry, None, shutdown).await
@@ -52,7 +52,7 @@ impl BackgroundServer {
         })
     }
 
-    /// Where it is.
+    /// The address that it listens on.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

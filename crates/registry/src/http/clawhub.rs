@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<Arc<HttpState>> {
         .layer(middleware::map_response(with_plain_problem))
 }
 
-/// Its command line prints the body of a refusal as it is.
+/// ClawHub's command line prints the body of a refusal as it is, so it is plain text.
 async fn with_plain_problem(response: Response) -> Response {
     match response.extensions().get::<ProblemMessage>() {
         Some(problem) => (response.status(), problem.0.clone()).into_response(),
@@ -91,7 +91,7 @@ async fn search(State(state): Shared, Query(query): Query<ClawHubQuery>) -> Resp
                 "displayName": skill.name,
                 "summary": skill.description,
                 "version": skill.version,
-                // Ours has an order and no numbers.
+                // ClawHub returns a score; this registry only has an order.
                 "score": (count - position) as f64 / count as f64,
                 "updatedAt": milliseconds(&skill.published_at),
                 "ownerHandle": skill.owner,

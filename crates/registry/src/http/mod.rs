@@ -40,7 +40,7 @@ pub use background::BackgroundServer;
 const OPENAPI: &str = include_str!("openapi.json");
 /// How long a request can take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most bytes of a request that is not a package.
+/// The most bytes of a request's body, unless it is a package.
 const MAX_REQUEST: usize = 64 << 10;
 
 /// Where packages are published.
@@ -123,7 +123,7 @@ async fn guard(
     };
     let client = client_address(state.public_url.is_some(), request.headers(), peer);
     let response = match state.rates.admit(client, is_read, started) {
-        // Before a byte of it is read.
+        // Refused by its announced length, before a byte of the body is read.
         Ok(()) if length.is_some_and(|length| length > limit) => {
             let message = format!("the request is larger than {limit} bytes");
             refuse(&RequestRefusal::new(413, "too-large", message))

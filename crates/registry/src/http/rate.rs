@@ -21,7 +21,7 @@ const WRITES: Rate = Rate {
     per_second: 5.0,
 };
 
-/// The most addresses that are remembered. Beyond it the ones that made the fewest requests are forgotten.
+/// The most addresses that are remembered. Beyond it those with their full allowance are forgotten.
 const MAX_ADDRESSES: usize = 50_000;
 
 /// The requests that each address has left.
@@ -31,7 +31,7 @@ pub(super) struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Counts a request; the time to wait if there are too many.
+    /// Counts a request; the result is the time to wait if there were too many.
     pub(super) fn admit(&self, peer: IpAddr, is_read: bool, now: Instant) -> Result<(), Duration> {
         let rate = if is_read { READS } else { WRITES };
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ impl RateLimiter {
                 let rate = if *is_read { READS } else { WRITES };
                 refilled(rate, *tokens, *at, now) < rate.burst
             });
-            // All of them are busy: a flood of addresses is not remembered at the expense of memory.
+            // All of them are busy. A flood of addresses must not fill the memory, so all are forgotten.
             if left.len() >= MAX_ADDRESSES {
                 left.clear();
             }
@@ -63,7 +63,7 @@ fn refilled(rate: Rate, tokens: f64, at: Instant, now: Instant) -> f64 {
     (tokens + elapsed * rate.per_second).min(rate.burst)
 }
 
-/// A household has 2^64 addresses of version 6: they count as one.
+/// A household has 2^64 IPv6 addresses: a whole /64 counts as one.
 fn network(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V6(address) => match address.to_ipv4_mapped() {

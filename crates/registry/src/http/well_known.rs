@@ -24,7 +24,7 @@ pub(super) fn routes() -> Router<Arc<HttpState>> {
         .route("/.well-known/skills/{name}/{*path}", get(file))
 }
 
-/// A skill without a SKILL.md is not one of these formats.
+/// Both formats require a SKILL.md, so a skill without one is not listed.
 fn is_listed(version: &RegistryVersion) -> bool {
     version.files.iter().any(|file| file.path == "SKILL.md")
 }

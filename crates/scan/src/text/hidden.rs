@@ -38,7 +38,7 @@ pub(crate) enum HiddenKind {
 /// A run of hidden or confusable characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hidden {
-    /// What it is.
+    /// The kind of hidden characters.
     pub kind: HiddenKind,
     /// Where it is, in bytes.
     pub at: Range<usize>,

@@ -19,7 +19,7 @@ pub(crate) enum Sort {
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// What it is.
+    /// The kind of the cell.
     pub sort: Sort,
     /// The language of its code: `python`, `bash`, `javascript` …; `markdown` and `text` for the others.
     pub language: String,

@@ -14,7 +14,7 @@ pub(crate) struct Relation {
     pub part: String,
     /// What it is: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
     pub kind: String,
-    /// Where it leads.
+    /// The address or path that it leads to.
     pub target: String,
 }
 

@@ -63,7 +63,7 @@ pub struct SegmentBuilder {
     tokens: Tokenizer,
     lengths: [u32; 256],
     skills: Vec<DraftSkill>,
-    /// The words of all skills, one skill after the other: each with twice the number of its term, plus one in the body, in place of a skill.
+    /// The words of all skills, one skill after the other. A posting here has a word in place of a skill: twice the number of its term, plus one in the body.
     words: Vec<Posting>,
     /// The records of all skills, one after the other.
     records: Vec<u8>,

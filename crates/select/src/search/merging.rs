@@ -139,7 +139,7 @@ impl<'s, B: SegmentBytes> MergedPart<'s, B> {
     /// The hash of the next word; `None` at the end, and where the table is damaged.
     fn next_word(&mut self) -> Option<u64> {
         let start = self.segment.words.start + self.read * WORD as u64;
-        // The next row says where the list ends.
+        // The list ends where that of the next row begins.
         let rows = self.words.get(start..start + 2 * WORD as u64)?;
         let [this, next] = rows.as_chunks::<WORD>().0 else {
             return None;

@@ -50,7 +50,7 @@ impl RankingQuality {
         self.share(f64::from(self.in_ten))
     }
 
-    /// The mean of one over the rank.
+    /// The mean reciprocal rank.
     #[must_use]
     pub fn mrr(&self) -> f64 {
         self.share(self.reciprocal)

@@ -2,7 +2,7 @@
 //!
 //! Every living skill gets the sum of BM25 in name and description and of BM25 in the body. The best of them are
 //! compared closely: neighbours in the task that are neighbours in the skill, and names that are in the task as a whole. All shares
-//! are added; nothing is ranked by ranks. How rare a word is, is rounded, so that no machine computes another order.
+//! added; ranks are never combined. How rare a word is, is rounded, so that no machine computes another order.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ struct LivingSegment<B> {
     first: usize,
 }
 
-/// The part of the most possible points that counts as one half.
+/// The share of the points of an ideal text that counts as a fit of one half.
 const HALF_FIT: f32 = 0.25;
 
 /// The bytes of an index are not what was written; it must be made again.
@@ -63,7 +63,7 @@ pub struct SearchHit {
     pub key: SkillKey,
     /// The sum of all shares.
     pub points: f32,
-    /// How well it fits, between 0 and 1: one half for a quarter of the points that a text of all words of the task could get.
+    /// How well it fits, between 0 and 1. A quarter of the points that an ideal text for the task would get is one half.
     pub fit: f32,
     /// How much of the task it has, between 0 and 1: its words, rare ones counting more.
     pub covered: f32,
@@ -159,13 +159,13 @@ struct QueryTerm {
     body_rarity: f32,
     /// Whether a name or description has it.
     is_known: bool,
-    /// Whether it is a word of a name that a word of the task is nearly.
+    /// Whether it comes from a name and only resembles a word of the task (a misspelling).
     similar: bool,
-    /// Whether it can be what the task is about: no number, and no word of every request.
+    /// Whether the task can be about it: not a number, and not a word that occurs in any request.
     is_subject: bool,
 }
 
-/// What the skills of all segments have of a task.
+/// For one task: the points of the skills of all segments, and which words each has.
 struct Scores {
     points: Vec<f32>,
     /// [`BodyWords`] of each skill.
@@ -783,7 +783,7 @@ impl Query {
         words.collect()
     }
 
-    /// The points of a text that is made for this task and of the usual length.
+    /// The points of an ideal text: it has every word of the task, and the usual length.
     fn ideal<B>(&self, index: &SkillIndex<B>) -> f32 {
         let tuning = &index.tuning;
         let unknown = rarity(index.living, 1);

@@ -46,7 +46,7 @@ pub struct SearchableSkill<'a> {
     pub description: &'a str,
     /// Its body; empty if the body may not be searched.
     pub body: &'a str,
-    /// What the caller wants to know about it without reading it again.
+    /// A value of the caller, which is returned with the skill so that it need not be read again.
     pub marks: u8,
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn level_of(count: u32) -> u32 {
 /// Writes a segment from beginning to end: first all skills, then all lists, then the rest.
 #[derive(Default)]
 pub(crate) struct SegmentWriter {
-    /// What was written and not taken yet.
+    /// The bytes that were written and not yet taken.
     out: Vec<u8>,
     /// How many bytes were taken.
     taken: u64,
@@ -166,7 +166,7 @@ pub(crate) struct SegmentWriter {
     starts: Vec<u8>,
     /// Where the records end, once there is a list.
     records: Option<u64>,
-    /// As they are stored.
+    /// The lengths in the form in which they are stored.
     words: Vec<u8>,
 }
 
@@ -228,7 +228,7 @@ impl SegmentWriter {
         self.taken + self.out.len() as u64
     }
 
-    /// Gives away what was written so far, if it is at least this much.
+    /// Returns the bytes that were written so far, if there are at least this many.
     pub(crate) fn take(
         &mut self,
         least: usize,
@@ -242,7 +242,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Writes the rest, and returns what was not taken.
+    /// Writes the rest, and returns the bytes that were not taken yet.
     pub(crate) fn finish(mut self, names: &BTreeSet<String>) -> Vec<u8> {
         let skills = self.heads.len();
         let records = self.records.unwrap_or(self.written());

@@ -30,7 +30,7 @@ pub(crate) struct Term {
     pub(crate) number: u32,
 }
 
-/// How much a word says.
+/// How much a word contributes to finding a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermWeight {
     /// It is in every text.

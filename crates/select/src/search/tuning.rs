@@ -6,13 +6,13 @@
 /// How much the parts of the search count. A field of this type is one row of the ablation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchTuning {
-    /// BM25 in name and description: how slowly further occurrences of a word stop to count.
+    /// BM25 in name and description: how soon further occurrences of a word count no more.
     pub head_k1: f32,
-    /// The same field: how much a long text counts less.
+    /// BM25 in name and description: how much less a long text counts.
     pub head_b: f32,
     /// BM25 in the body.
     pub body_k1: f32,
-    /// The body: how much a long text counts less.
+    /// BM25 in the body: how much less a long text counts.
     pub body_b: f32,
     /// The weight of the body against name and description.
     pub body: f32,

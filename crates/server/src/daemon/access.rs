@@ -1,4 +1,4 @@
-//! Who may ask: addresses that a browser can be tricked into, tokens, and the cookie of the page.
+//! Who is let in: checks of `Host` and `Origin`, tokens, one-time links, and the cookie of the page.
 //!
 //! **Problem.** A page on the web can make a browser connect to this machine: to a port of ours (its `Origin` is another one), under a name that was
 //! made to resolve to 127.0.0.1 (then `Host` is that name), or with a form. **Decision.** Every request and every upgrade has a `Host` that is ours,
@@ -22,7 +22,7 @@ use super::{
     instance::{DaemonToken, secret},
 };
 
-/// How long a one-time link works, and the cookie that it becomes.
+/// How long a one-time link works, and how long the cookie that it becomes.
 const LINK_LIFE: Duration = Duration::from_secs(600);
 pub(super) const COOKIE_LIFE: Duration = Duration::from_secs(12 * 3_600);
 
@@ -41,7 +41,7 @@ pub(crate) const FORMS: &str = "/do/";
 /// Wrong tokens in a minute, before further ones are refused unread.
 const MAX_FAILURES: usize = 60;
 
-/// Who may ask.
+/// Decides who is let in: the token, the names of this daemon, and the links that were not used yet.
 pub(super) struct Access {
     token: DaemonToken,
     hosts: Vec<String>,
@@ -91,7 +91,7 @@ pub(super) enum Caller {
 }
 
 impl Access {
-    /// For a daemon that listens there, under these further names.
+    /// The access checks of a daemon with this address and these additional host names.
     pub(super) fn new(token: DaemonToken, listen: SocketAddr, names: &[String]) -> Self {
         let mut hosts: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         if listen.ip().is_loopback() {
@@ -201,13 +201,13 @@ impl Access {
         }
     }
 
-    /// The browser that a request for a page, or a form of one, is from.
+    /// The browser that sent a request for a page, or one of its forms.
     pub(super) fn page_visit(&self, headers: &HeaderMap) -> Result<PageVisit, Refusal> {
         let visit = cookie(headers).and_then(|cookie| self.visit(cookie));
         visit.ok_or_else(unauthorized)
     }
 
-    /// A program that shows this token.
+    /// Checks the token that a program sent.
     pub(super) fn program(&self, shown: &str) -> Result<Caller, Refusal> {
         if self.token.is(shown) {
             return Ok(Caller::Program);
@@ -243,7 +243,7 @@ impl Access {
         Ok(code)
     }
 
-    /// The cookie for a code, which works no more after that.
+    /// Exchanges a code for a cookie. The code can't be used again.
     pub(super) fn redeem(&self, code: &str) -> Result<String, Refusal> {
         self.forget_links_of_another_token();
         let mut state = self.state();
@@ -266,7 +266,7 @@ impl Access {
         Ok(self.cookie_until(&number, seconds(SystemTime::now() + COOKIE_LIFE)))
     }
 
-    /// A cookie that only the holder of the token can make. It needs no memory, so a daemon that is started again knows its browsers.
+    /// A cookie that only the holder of the token can make. It is signed and not stored, so browsers stay logged in when the daemon restarts.
     fn cookie_until(&self, number: &str, end: u64) -> String {
         let sign = self.token.sign(&format!("cookie {number} {end}"));
         format!("{number}.{end}.{sign}")
@@ -285,7 +285,7 @@ impl Access {
         Some(PageVisit { form_token })
     }
 
-    /// With another token everyone shows who they are again.
+    /// After a change of the token, links that were made before no longer work.
     fn forget_links_of_another_token(&self) {
         let version = self.token.version();
         let mut state = self.state();

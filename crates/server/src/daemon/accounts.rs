@@ -1,4 +1,4 @@
-//! Accounts of what is, and of what was: why skills fit a task, conversations of before; and links for browsers.
+//! Read-only requests for explanations and history: why skills fit a task, and earlier conversations; and links for browsers.
 
 use axum::{
     body::Bytes,
@@ -17,7 +17,7 @@ use super::{
     state::WorkLane,
 };
 
-/// `why` as the command has it.
+/// The document of `metier why`.
 pub(super) async fn why(
     State(state): Shared,
     JsonBody(request): JsonBody<WhyRequest>,

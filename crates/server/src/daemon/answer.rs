@@ -46,7 +46,7 @@ impl Refusal {
         }
     }
 
-    /// Wrong usage.
+    /// A refusal because the request itself is wrong.
     pub(super) fn usage(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(400, "usage", message)
     }
@@ -86,7 +86,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Why a request has no other answer: the daemon refuses it, or the library returned an error.
+/// Why a request failed: the daemon refused it, or the library returned an error.
 #[derive(Debug)]
 pub(super) enum ApiError {
     Refused(Refusal),
@@ -214,7 +214,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 
 /// One JSON document, with an error that says where it is wrong.
 pub(super) fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
-    // A list of values would be taken for the fields in their order.
+    // serde would accept an array and assign its values to the fields by position.
     if !text.trim_ascii_start().starts_with(b"{") {
         return Err(Refusal::usage("the request is not a JSON object"));
     }

@@ -91,13 +91,13 @@ impl EventLog {
         self.last.send_replace(last);
     }
 
-    /// Nothing follows.
+    /// Ends the log: readers get nothing more.
     pub(super) fn end(&self) {
         self.kept().is_over = true;
         self.last.send_modify(|_| {});
     }
 
-    /// Reads what follows after this event; without one, what comes from now on.
+    /// A reader of the events after this one; without a number, of those from now on.
     pub(super) fn reader(&self, after: Option<u64>) -> EventReader {
         let last = self.last.subscribe();
         let read = after.unwrap_or_else(|| self.kept().last);

@@ -17,7 +17,7 @@ use serde_json::Value;
 /// The number of receipts in an answer.
 const MAX_RECEIPTS: u32 = 100;
 
-/// A workspace whose questions go where a request wants them.
+/// A workspace that asks its questions in the way that the request chose.
 pub(super) fn asking(
     now: &SkillsNow,
     approvals: ApprovalsField,
@@ -41,7 +41,7 @@ pub(super) fn execute(
     cancel: &Cancel,
 ) -> Result<ExecutedDocument, Error> {
     let found = workspace.find_runnable(now.usable(), name)?;
-    // A skill that is not ready can be shown, and not run.
+    // A skill that is not ready can be shown, but not run.
     workspace.find_ready(now.usable(), &found.skill.path().to_string_lossy())?;
     let warnings = warnings(now, &found.skill);
     let executed = if found.is_workflow {
@@ -57,7 +57,7 @@ pub(super) fn execute(
     })
 }
 
-/// What the user should know about the version that is used.
+/// A warning if the last good version is used because the files are broken now.
 pub(super) fn warnings(now: &SkillsNow, skill: &Skill<'_>) -> Vec<String> {
     let Some(broken) = now.broken(skill) else {
         return Vec::new();

@@ -39,7 +39,7 @@ use super::{
 /// How often the progress of work is reported.
 const REPORTS: Duration = Duration::from_millis(250);
 
-/// The longest word that a client can choose for its work, and how many notices a plan has.
+/// The longest `progress` word that a client can choose, and how many notices a plan keeps.
 const MAX_WORD: usize = 64;
 const MAX_NOTICES: usize = 64;
 
@@ -348,7 +348,7 @@ fn created(state: &Arc<DaemonState>, document: Vec<u8>) -> ApiResult {
     Ok(answer)
 }
 
-/// An id that can't be guessed, and that no later daemon gives again.
+/// An id that can't be guessed, and that a later daemon does not use again.
 fn plan_id() -> Result<String, Error> {
     let draw = || {
         getrandom::u64().map_err(|error| {
@@ -403,7 +403,7 @@ fn scope_of(uri: &Uri) -> Result<Option<InstallScope>, Refusal> {
     }
 }
 
-/// A document as bytes: it borrows what the request's thread has.
+/// Serialises a document on the thread of the request, because it borrows from there.
 fn written(document: &impl Serialize) -> Vec<u8> {
     // No document fails to serialise: their keys are strings, and they have no numbers that JSON lacks.
     serde_json::to_vec(document).unwrap_or_default()

@@ -51,7 +51,7 @@ impl InstanceLock {
         Ok(Self { file })
     }
 
-    /// Writes who holds it.
+    /// Writes the process and the address of this daemon into the lock file.
     pub(super) fn note(&mut self, address: &str) -> io::Result<()> {
         let running = RunningInstance {
             pid: std::process::id(),
@@ -66,7 +66,7 @@ impl InstanceLock {
 
 impl Drop for InstanceLock {
     fn drop(&mut self) {
-        // The lock goes with the file; what it states about us is over.
+        // The kernel releases the lock with the file; its content would name a daemon that has ended.
         self.file.set_len(0).ok();
     }
 }
@@ -114,7 +114,7 @@ struct KnownToken {
     looked: Instant,
 }
 
-/// What differs when a file was replaced.
+/// Inode, time of the last change and size of a file: one of them differs after it was replaced.
 type FileState = (u64, i64, i64, u64);
 
 impl DaemonToken {
@@ -134,7 +134,7 @@ impl DaemonToken {
         })
     }
 
-    /// Whether a client showed the token; and whether it is another one than before.
+    /// Whether a client sent the token, as it is in the file now.
     pub(super) fn is(&self, shown: &str) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.look(&self.path);
@@ -142,7 +142,7 @@ impl DaemonToken {
         !known.token.is_empty() && bool::from(known.token.as_bytes().ct_eq(shown.as_bytes()))
     }
 
-    /// A text signed with the token (HMAC-SHA-256); another token has another signature. Without a token nothing is signed alike twice.
+    /// The signature of a text (HMAC-SHA-256), which changes with the token. Without a token it is random, so nothing can be verified.
     pub(super) fn sign(&self, text: &str) -> String {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.look(&self.path);
@@ -158,7 +158,7 @@ impl DaemonToken {
         URL_SAFE_NO_PAD.encode(outer.chain_update(inner.finalize()).finalize())
     }
 
-    /// Where it is.
+    /// The path of the file with the token.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -124,8 +124,8 @@ fn bind(address: SocketAddr) -> Result<std::net::TcpListener, Error> {
     })
 }
 
-/// The first socket that the service manager passed. It is handle 3, of which this is a copy: the kernel is asked for it, because
-/// a number alone proves nothing.
+/// The first socket that the service manager passed, which is always handle 3. The copy comes from the kernel (`pidfd_getfd`), because taking over a bare
+/// number would be `unsafe`.
 fn passed_socket() -> io::Result<std::net::TcpListener> {
     let this = pidfd_open(getpid(), PidfdFlags::empty())?;
     let handle = pidfd_getfd(this, 3, PidfdGetfdFlags::empty())?;
@@ -191,7 +191,7 @@ pub(super) async fn serve(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // Too many open files, for one: it gets better when connections end.
+                // For example too many open files, which passes when connections end.
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
@@ -260,7 +260,7 @@ async fn connection(
     }
 }
 
-/// The requests of one connection, until it ends or the daemon does.
+/// Serves one connection until the client or the daemon ends it.
 async fn requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     gate: &Gate,
@@ -284,14 +284,14 @@ async fn requests(
     let mut connection = pin!(connection);
     let mut ending = gate.state.ending.clone();
     tokio::select! {
-        // What went wrong is the client's affair: it is gone.
+        // An error of the connection has no reader any more: the client is gone.
         _ended = connection.as_mut() => return,
         _ = ending.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
     }
     timeout(GRACE, connection).await.ok();
 }
 
-/// Where every request passes: its source, its token, then the handlers.
+/// The gate that every request passes: its source and its token are checked, then a handler gets it.
 #[derive(Clone)]
 pub(super) struct Gate {
     state: Arc<DaemonState>,
@@ -364,7 +364,7 @@ impl Gate {
         }
         let caller = access.caller(request.method(), request.headers());
         if path == "/ws" {
-            // A browser can't set headers: the first message can show the token. One that is wrong is refused here.
+            // A browser can't set headers on a WebSocket, so the token can be in the first message. A wrong one in a header is refused here.
             let has_token = request.headers().contains_key(header::AUTHORIZATION);
             let caller: Option<Caller> = match caller {
                 Ok(caller) => Some(caller),
@@ -407,7 +407,7 @@ async fn wrong_method() -> Refusal {
         .hint("GET /api/v1/openapi.json describes all addresses")
 }
 
-/// Becomes the cookie of the page.
+/// Exchanges the code of a one-time link for the cookie of the page.
 async fn login(
     axum::extract::State(state): Shared,
     uri: Uri,

@@ -34,7 +34,7 @@ pub(super) struct Metrics {
     pub(super) changes: AtomicU64,
 }
 
-/// Values that are known elsewhere.
+/// Values that other parts of the daemon know and that are read for each request.
 pub(super) struct Gauges {
     pub(super) generation: u64,
     pub(super) skills: usize,
@@ -56,7 +56,7 @@ impl Metrics {
         self.time_sum.fetch_add(took, Ordering::Relaxed);
     }
 
-    /// The page.
+    /// The document that Prometheus reads.
     pub(super) fn page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
         let classes = [1, 2, 3, 4, 5].map(|class: usize| {

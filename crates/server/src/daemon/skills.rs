@@ -38,7 +38,7 @@ const MAX_FOUND: usize = 200;
 
 pub(super) type Shared = State<Arc<DaemonState>>;
 
-/// Which part of a list.
+/// The parameters of a list: filters, the search, and which page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
@@ -206,7 +206,7 @@ fn has_words(skill: &Skill<'_>, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word))
 }
 
-/// Work on one skill, with the skills as they are now; one that is not ready by the kept list is looked for again.
+/// Runs work on one skill with the skills as they are now. A skill that is not ready in the kept list is read again first.
 async fn about<T: Send + 'static>(
     state: &Arc<DaemonState>,
     lane: WorkLane,
@@ -262,7 +262,7 @@ pub(super) async fn execute_skill(
     Ok(document(&executed?))
 }
 
-/// Executes a skill, for any door.
+/// Executes a skill, for HTTP and for the WebSocket.
 pub(super) async fn executed(
     state: &Arc<DaemonState>,
     name: String,
@@ -355,7 +355,7 @@ pub(super) async fn scan(
     Ok(document(&scanned(&state, request).await?))
 }
 
-/// Scans a skill, for any door.
+/// Scans a skill, for HTTP and for the WebSocket.
 pub(super) async fn scanned(
     state: &Arc<DaemonState>,
     request: ScanRequest,
@@ -383,7 +383,7 @@ pub(super) async fn scanned(
     Ok(ScanDocument { skills: scanned })
 }
 
-/// A client can have skills scanned, and not the whole machine: a folder with a manifest, or one in a place where skills are.
+/// Refuses a path that is neither a skill's folder nor in a folder of skills: a client can scan skills, not the whole machine.
 fn check_scanned_path(now: &SkillsNow, path: &str) -> Result<(), Error> {
     let machine = now.workspace.machine();
     let folder = machine.work.join(path);

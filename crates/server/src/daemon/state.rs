@@ -57,7 +57,7 @@ pub(super) struct DaemonState {
     pub(super) pages: ListPages,
     pub(super) plans: KeptPlans,
     pub(super) started: String,
-    /// Held by everyone who listens to events.
+    /// Cloned by every stream of events, so its count shows whether one is open.
     pub(super) listeners: Arc<()>,
     /// Becomes true when the daemon ends.
     pub(super) ending: watch::Receiver<bool>,
@@ -66,7 +66,7 @@ pub(super) struct DaemonState {
     waiting: AtomicUsize,
 }
 
-/// How long work takes.
+/// The two queues of work: quick work never waits behind slow work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WorkLane {
     /// It uses the processor and ends soon.
@@ -75,7 +75,7 @@ pub(super) enum WorkLane {
     Long,
 }
 
-/// Threads for work that blocks, at most.
+/// The most threads for work that blocks.
 pub(super) fn max_threads() -> usize {
     quick_at_once() + LONG_AT_ONCE + 4
 }
@@ -190,7 +190,7 @@ fn approval_id(session: &str, pending: &metier::PendingApproval) -> String {
     format!("{session}.{}", pending.id)
 }
 
-/// A queue whose questions and answers are events, of the daemon and of the session.
+/// A queue whose questions and answers are reported as events of the daemon, and of the session if there is one.
 pub(super) fn announced(
     session: String,
     events: &Arc<EventLog>,
@@ -228,7 +228,7 @@ const fn word(reply: Reply) -> &'static str {
     }
 }
 
-/// One of the requests that wait for a thread.
+/// A request that waits for a thread; dropping it ends the wait.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

@@ -18,7 +18,7 @@ use rmcp::model::{
 
 /// The key of the only request in a result that needs an answer.
 const KEY: &str = "approval";
-/// The field of the form.
+/// The field of the form that the answer is in.
 const FIELD: &str = "answer";
 
 /// How a client can be asked.

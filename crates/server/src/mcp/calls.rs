@@ -22,7 +22,7 @@ use tokio::{
 
 use super::{approvals::SessionAnswers, replies::ToolReply};
 
-/// What a call ends with.
+/// The result of a finished call.
 pub(crate) enum CallOutcome {
     /// The answer to a tool call.
     Tool(ToolReply),

@@ -1,4 +1,4 @@
-//! Changes of skills, for clients that want to know.
+//! Notifications about changed skills, for clients that subscribed.
 //!
 //! One thread waits for changes and passes them on; every client decides what it says about them. The list of tools never changes.
 
@@ -24,10 +24,10 @@ const QUEUE: usize = 16;
 /// How long the thread waits at a time, before it checks that the server still runs.
 const TURN: Duration = Duration::from_secs(60);
 
-/// How long after the first client the folders are prepared: what a client asks first comes first.
+/// How long after the first client the watching of folders starts: the first request of a client comes first.
 const START: Duration = Duration::from_millis(200);
 
-/// Passes changes on to every client.
+/// Passes changes of skills on to every client.
 #[derive(Default)]
 pub(crate) struct ChangeRelay {
     sender: OnceLock<Sender<Arc<SkillChanges>>>,
@@ -74,7 +74,7 @@ fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
     }
 }
 
-/// The news for a client: which lists changed, and which of its resources.
+/// What changed, for one client: which lists, and which of the resources that it subscribed to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChangeNews {
     pub(crate) lists: bool,

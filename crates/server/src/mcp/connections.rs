@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) answers: Arc<SessionAnswers>,
     kept: Mutex<KeptReplies>,
-    /// How important a message must be for it; nothing is sent before it says so.
+    /// The lowest level of messages that the client wants; nothing is sent before it sets one.
     log_level: AtomicU8,
     /// The resources whose changes it wants to know.
     subscribed: Mutex<BTreeSet<String>>,
@@ -71,7 +71,7 @@ impl Drop for Connection {
 }
 
 /// The sessions in which skills run for a client. A session has the skills of the moment when it was opened; a skill that was added or changed
-/// since is run in a new one, and those that did not change go on where they are.
+/// later runs in another one, and unchanged skills continue where they are.
 #[derive(Default)]
 pub(crate) struct ClientSessions(Vec<OpenSession>);
 
@@ -109,7 +109,7 @@ impl ClientSessions {
         let position = match found {
             Some(position) => position,
             None => {
-                // What ran in other bytes ends, and with it everything that belongs to it.
+                // A skill whose bytes changed is ended, with everything that belongs to it.
                 self.0.retain(|open| !open.started.contains_key(&path));
                 if self.0.len() >= MAX_SESSIONS {
                     self.0.remove(0);
@@ -125,14 +125,14 @@ impl ClientSessions {
         Ok(&mut open.session)
     }
 
-    /// A call has ended: questions have no one to ask, and a skill that was allowed something for this call only ends.
+    /// A call has ended: no more questions can be asked, and a skill that was allowed something for this call only is ended.
     pub(crate) fn leave(&mut self, call: &CallRelay) {
         for open in &mut self.0 {
             open.relay.set(None);
             if let Some((path, name)) = open.current.take()
                 && call.is_allowed_once()
             {
-                // One that did not become active needs no end.
+                // A skill that did not become active needs no end.
                 open.session.deactivate(&name).ok();
                 open.started.remove(&path);
             }

@@ -30,7 +30,7 @@ pub(super) struct WaitingCall {
     open: OpenQuestion,
 }
 
-/// What became of a call.
+/// The result of a call.
 pub(super) enum Driven {
     Done(CallOutcome),
     Asks(InputRequiredResult),

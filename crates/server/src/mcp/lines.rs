@@ -25,11 +25,11 @@ const MAX_TOP: usize = 4 << 10;
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// Lines that are small and flat enough, from a reader of which nothing is known.
+/// Lines that are small and flat enough, from a reader that is not trusted.
 pub(crate) struct BoundedLines<R> {
     inner: R,
     line: PartialLine,
-    /// What may be given out, and how much of it was.
+    /// Checked bytes, and how many of them were returned.
     ready: Vec<u8>,
     given: usize,
 }
@@ -117,7 +117,7 @@ impl PartialLine {
             b'}' | b']' if !self.in_text => self.depth = self.depth.saturating_sub(1),
             _ => {}
         }
-        // Brackets themselves belong to the outer side: `{"params": {}, "id": 7}` is left of any message.
+        // Brackets belong to the level outside them, so `{"params": {}, "id": 7}` remains of every message.
         if was.min(self.depth) <= 1 && self.top.len() < MAX_TOP {
             self.top.push(byte);
         }
@@ -136,7 +136,7 @@ impl PartialLine {
         self.bytes = Vec::new();
     }
 
-    /// Gives out the line, or what takes its place.
+    /// Returns the line, or the request that takes its place.
     fn finish(&mut self, ready: &mut Vec<u8>) {
         let line = std::mem::take(self);
         let Some(why) = line.refused else {

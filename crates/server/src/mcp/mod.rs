@@ -60,7 +60,7 @@ pub use server::{McpCaller, McpServer};
 
 use self::lines::BoundedLines;
 
-/// How long the end waits for work whose result is no longer needed.
+/// How long the end waits for running work.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The largest message over HTTP, in bytes.

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-/// Which document.
+/// The documents of tools.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OutputShape {
     Search,

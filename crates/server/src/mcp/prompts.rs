@@ -24,7 +24,7 @@ use super::{
 /// How many prompts a page has.
 const ROWS: usize = 100;
 
-/// The argument of a skill whose author named none: everything, in one text.
+/// The name of the one argument of a skill whose author named none; it takes everything as one text.
 const EVERYTHING: &str = "arguments";
 
 /// A page of prompts.

@@ -33,7 +33,7 @@ pub(crate) const MAX_SUBSCRIBED: usize = 1_000;
 /// How many resources a page has.
 pub(crate) const ROWS: usize = 100;
 
-/// The limits of a page of a list that is only there once.
+/// The limits of a page whose rows are in the answer once. Answers of tools contain them twice, as a document and as text.
 pub(crate) fn limits() -> PageLimits {
     PageLimits {
         rows: ROWS,

@@ -192,7 +192,7 @@ impl McpServer {
         info
     }
 
-    /// The state of the client that sent a request.
+    /// The state that belongs to the client of a request.
     fn connection(
         &self,
         context: &RequestContext<RoleServer>,

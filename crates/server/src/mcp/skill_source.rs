@@ -40,7 +40,7 @@ impl SkillSource {
         Ok(live.insert(opened).clone())
     }
 
-    /// Writes what scans found out, before the end.
+    /// Writes the verdicts of this run to the cache, before the server ends.
     pub(crate) fn save_verdicts(&self) {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = &*live {

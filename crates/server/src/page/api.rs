@@ -47,17 +47,17 @@ impl ApiRefusal {
         self.document.root().at("error").text("message")
     }
 
-    /// The word for it.
+    /// The code of the error.
     pub(super) fn code(&self) -> &str {
         self.document.root().at("error").text("code").raw()
     }
 
-    /// What could be named instead.
+    /// The names to choose from, if the request was ambiguous.
     pub(super) fn choices(&self) -> Vec<super::document::Part<'_>> {
         self.document.root().at("error").items("choices")
     }
 
-    /// What to do about it.
+    /// The hint of the error.
     pub(super) fn hint(&self) -> Option<super::document::Quoted<'_>> {
         self.document.root().at("error").some_text("hint")
     }

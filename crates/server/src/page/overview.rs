@@ -16,7 +16,7 @@ use super::{
     parts::{badge, bar, counted, empty, grouped, hint, skill_address},
 };
 
-/// The statuses, in the order of the tiles, with what each means.
+/// The statuses in the order of the tiles, each with its meaning.
 const STATUSES: &[(&str, &str)] = &[
     ("ready", "can be used now"),
     ("not_ready", "something is missing"),

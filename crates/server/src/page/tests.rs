@@ -110,7 +110,7 @@ async fn answer(mut page: Router, method: Method, path: &str, body: &str) -> (St
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// The views, with an interface below that answers with hostile documents.
+/// The views, on top of an interface that returns hostile documents.
 fn hostile_page() -> Router {
     let answer = |request: Request| async move {
         let document = hostile_document(request.uri().path());

@@ -39,7 +39,7 @@ pub(crate) struct LoadedCommand {
     instance: InstancePre<First>,
 }
 
-/// WASI preview 1, which reaches only what is in the room.
+/// WASI preview 1, limited to the skill's [`WasiRoots`](crate::WasiRoots).
 pub(super) fn linker(engine: &Engine) -> Result<Linker<First>, WasmLoadError> {
     let mut linker: Linker<First> = Linker::new(engine);
     add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(refused)?;

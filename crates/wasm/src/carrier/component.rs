@@ -159,7 +159,7 @@ fn check_imports(engine: &Engine, component: &Component) -> Result<(), WasmLoadE
     }
 }
 
-/// All available imports: the host, and the parts of WASI that reach only what is in the room.
+/// All available imports: the host, and WASI, limited to the skill's [`WasiRoots`](crate::WasiRoots).
 fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
     type T = Instance;
     let l = linker;

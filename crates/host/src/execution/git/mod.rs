@@ -9,7 +9,7 @@
 //! - [`config`]: git is given a configuration of our own, with what is known to be data in the repository's. `GIT_COMMON_DIR` is
 //!   a new folder with that file in it, and with links to the repository's objects and references; it has no hooks and no
 //!   attributes. So a driver that `.gitattributes` names does not exist;
-//! - the fence: git can start no program but git (see [`only_git`]), whatever it reads in a submodule.
+//! - the sandbox: git can start no program but git (see [`only_git`]), whatever it reads in a submodule.
 
 mod config;
 mod options;

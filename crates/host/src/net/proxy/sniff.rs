@@ -5,13 +5,13 @@
 /// What the bytes so far are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hello {
-    /// Not the beginning of a greeting.
+    /// Not the beginning of a TLS greeting.
     Other,
-    /// The beginning of one.
+    /// A greeting whose end has not arrived yet.
     More,
-    /// A complete one, for this host if it names one.
+    /// A complete greeting, with the host that it names, if any.
     To(Option<String>),
-    /// One that must not be answered.
+    /// A greeting that must be refused.
     Broken,
 }
 
