@@ -358,8 +358,9 @@ pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         Err(error) => return Err(error.into()),
     }
     let mut moved = 0u64;
-    let mut waiting = vec![name.to_owned()];
-    while let Some(name) = waiting.pop() {
+    // The first one has its own name; those that were moved have numbers, of which there can be millions.
+    let (mut first, mut waiting) = (Some(name.to_owned()), Vec::new());
+    while let Some(name) = first.take().or_else(|| waiting.pop().map(moved_name)) {
         make_accessible(at, &name)?;
         let folder = openat(at, &name, FOLDER, Mode::empty())?;
         for _ in 0..PASSES {
@@ -387,17 +388,21 @@ pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
+/// The name of a folder that was moved up.
+fn moved_name(number: u64) -> OsString {
+    OsString::from(format!(".metier-undo-{}-{number}", std::process::id()))
+}
+
 fn move_up(
     from: BorrowedFd<'_>,
     entry: &OsStr,
     to: BorrowedFd<'_>,
     moved: &mut u64,
-) -> io::Result<OsString> {
+) -> io::Result<u64> {
     loop {
         *moved += 1;
-        let name = OsString::from(format!(".metier-undo-{}-{moved}", std::process::id()));
-        match renameat_with(from, entry, to, &name, RenameFlags::NOREPLACE) {
-            Ok(()) => return Ok(name),
+        match renameat_with(from, entry, to, moved_name(*moved), RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(*moved),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }

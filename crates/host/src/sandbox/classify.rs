@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    cell::LazyCell,
     collections::HashSet,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
@@ -40,6 +39,8 @@ pub(super) struct Spots {
     pub(super) entries: Vec<RelevantEntry>,
     /// Links in it, and the protected places that start with them.
     pub(super) links: Vec<(OsString, Vec<PathBuf>)>,
+    /// Folders in it that are neither.
+    pub(super) inner: Vec<OsString>,
     /// Whether git takes the folder itself for a repository.
     pub(super) is_repository: bool,
 }
@@ -55,20 +56,20 @@ impl<'g> EntryClassifier<'g> {
         }
     }
 
-    pub(super) fn wants(&self, name: &OsStr) -> bool {
-        is_row_or_part(name) || self.names.contains(name)
+    /// Whether an entry can be a protected place. In a folder with any number of entries, no more can be than the tables have names.
+    pub(super) fn wants(&self, folder: &VisitedFolder<'_>, name: &OsStr) -> bool {
+        is_row_or_part(name, || folder.names() == NameSet::Folded) || self.names.contains(name)
     }
 
-    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered next.
+    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered like the others.
     pub(super) fn spots(
         &mut self,
         folder: &VisitedFolder<'_>,
         wanted: Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
     ) -> Spots {
-        let names = LazyCell::new(|| NameSet::of_handle(folder.handle));
+        let names = || folder.names();
         let is = |entry: &RelevantEntry, name: &str| {
-            entry.name == name || alike(&entry.name, OsStr::new(name)) && *names == NameSet::Folded
+            entry.name == name || alike(&entry.name, OsStr::new(name)) && names() == NameSet::Folded
         };
         let has = |name: &str| wanted.iter().any(|entry| is(entry, name));
         let is_git = self.is_open(folder.path);
@@ -80,7 +81,7 @@ impl<'g> EntryClassifier<'g> {
         });
         let has_head = has("HEAD") && !is_git;
         let is_repository = has_head && BARE_REPOSITORY.iter().all(|part| has(part));
-        let (mut entries, mut links) = (Vec::new(), Vec::new());
+        let (mut entries, mut links, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         let judged = judged(folder);
         for entry in wanted {
             let path = judged.join(&entry.name);
@@ -89,11 +90,11 @@ impl<'g> EntryClassifier<'g> {
             }
             let is_beside = || has_head && BESIDE_HEAD.iter().any(|part| is(&entry, part));
             // Below `.git` only git reads.
-            let is_place = || !is_inside && self.is_named(&path, || *names, folder.depth);
+            let is_place = || !is_inside && self.is_named(&path, names, folder.depth);
             if is_beside() || is_place() {
                 entries.push(entry);
             } else if entry.is_link && !is_inside {
-                let behind = self.behind(&path, || *names, folder.depth);
+                let behind = self.behind(&path, names, folder.depth);
                 links.extend((!behind.is_empty()).then_some((entry.name, behind)));
             } else if entry.is_folder {
                 inner.push(entry.name);
@@ -102,6 +103,7 @@ impl<'g> EntryClassifier<'g> {
         Spots {
             entries,
             links,
+            inner,
             is_repository,
         }
     }

@@ -26,6 +26,7 @@ mod aliases;
 mod classify;
 mod confine;
 mod mounted;
+mod name_stack;
 mod names;
 pub(crate) mod object;
 mod places;

@@ -317,8 +317,9 @@ fn is_there(path: &Path) -> bool {
 /// Longer than each name in the tables.
 const LONGEST_NAME: usize = 128;
 
-/// Whether an entry of this name, in any folder, can be a protected place, part of one or the way to one.
-pub(super) fn is_row_or_part(name: &OsStr) -> bool {
+/// Whether an entry of this name, in any folder, can be a protected place, part of one or the way to one. A name that differs in upper
+/// and lower case can be one where the folder folds names.
+pub(super) fn is_row_or_part(name: &OsStr, folds: impl FnOnce() -> bool) -> bool {
     let mut buffer = [0; LONGEST_NAME];
     let Some(folded) = buffer.get_mut(..name.len()) else {
         return false;
@@ -327,8 +328,19 @@ pub(super) fn is_row_or_part(name: &OsStr) -> bool {
     folded.make_ascii_lowercase();
     let is_row = |name: &str| rows().contains_key(name) || ways().contains(name);
     let is_part = |part: &&str| alike(name, OsStr::new(part));
-    std::str::from_utf8(folded).is_ok_and(is_row)
-        || BARE_REPOSITORY.iter().chain(&BESIDE_HEAD).any(is_part)
+    let is_alike = std::str::from_utf8(folded).is_ok_and(is_row)
+        || BARE_REPOSITORY.iter().chain(&BESIDE_HEAD).any(is_part);
+    is_alike && (is_in_tables(name) || folds())
+}
+
+/// Whether the tables have exactly this name.
+fn is_in_tables(name: &OsStr) -> bool {
+    static NAMES: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let rows = tables().flat_map(|(row, _)| row.split('/'));
+        rows.chain(BARE_REPOSITORY).chain(BESIDE_HEAD).collect()
+    });
+    name.to_str().is_some_and(|name| names.contains(name))
 }
 
 /// Whether git would take a folder for a repository, whatever it is called. One that takes its settings from another folder is protected by

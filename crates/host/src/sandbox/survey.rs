@@ -29,14 +29,13 @@ use super::{
     protected_files::BARE_REPOSITORY,
     trail::Trails,
     walk::{
-        FolderWalk, RelevantEntry, TooMany, Unopened, VisitedFolder, Visitor, kept, path_of, shown,
+        FolderWalk, Interest, ListedEntry, RelevantEntry, TooMany, Unopened, VisitedFolder,
+        Visitor, kept, path_of, shown,
     },
 };
 
 /// How many files and folders are scanned before a child starts. If there are more, it is not started.
 const MOST_BEFORE: usize = 1_000_000;
-/// How many are scanned afterwards, those that the child created included. More are an error.
-const MOST_AFTER: usize = 2 * MOST_BEFORE;
 /// How many restored places and how many failures are listed. Further ones are counted.
 const MOST_LISTED: usize = 1_000;
 /// How many bytes the paths of protected places may have before a child starts, with [`PLACE_SIZE`] for each: some 100,000 places,
@@ -329,11 +328,11 @@ impl Guard {
             ended,
             found: Findings::default(),
         };
-        let mut left = MOST_AFTER;
+        // There is no limit: a child could reach it, and what is behind it would stay. A scan costs less than making the files did.
+        let mut left = usize::MAX;
         for root in self.outermost() {
             if let Err(TooMany) = FolderWalk::through(root, &mut after, &mut left) {
-                let error = format!("there are more than {MOST_AFTER} files to scan");
-                let error = io::Error::other(error);
+                let error = io::Error::other("there are too many files to scan");
                 after.found.look.failed.push((root.clone(), error));
             }
         }
@@ -444,6 +443,13 @@ fn too_many(folder: &Path, most: usize) -> SurveyError {
     }
 }
 
+fn interest(is_wanted: bool) -> Interest {
+    match is_wanted {
+        true => Interest::Relevant,
+        false => Interest::Other,
+    }
+}
+
 /// The scan before the child starts.
 struct Before<'g> {
     judge: EntryClassifier<'g>,
@@ -490,8 +496,8 @@ impl Before<'_> {
 }
 
 impl Visitor for Before<'_> {
-    fn wants(&self, name: &OsStr, _inode: u64) -> bool {
-        self.judge.wants(name)
+    fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest {
+        interest(self.judge.wants(folder, entry.name))
     }
 
     fn passes(&self, _folder: &NamedObject) -> bool {
@@ -502,19 +508,18 @@ impl Visitor for Before<'_> {
         &mut self,
         folder: &VisitedFolder<'_>,
         wanted: Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
-    ) {
-        let spots = self.judge.spots(folder, wanted, inner);
+    ) -> Option<Vec<OsString>> {
+        let mut spots = self.judge.spots(folder, wanted);
+        let inner = std::mem::take(&mut spots.inner);
         if folder.depth == 0 {
             let root = (folder.path.to_owned(), folder.mark.clone());
             self.survey.roots.push(root);
         }
         match self.keep(folder, spots) {
-            Ok(is_whole) if !is_whole && self.error.is_none() => {}
-            Ok(_) => inner.clear(),
+            Ok(is_whole) => (!is_whole && self.error.is_none()).then_some(inner),
             Err(error) => {
-                inner.clear(); // no child is started
                 self.error = Some((kept(folder.path), error));
+                None // no child is started
             }
         }
     }
@@ -554,36 +559,30 @@ struct InPlaces {
 }
 
 impl Visitor for InPlaces {
-    fn wants(&self, _name: &OsStr, _inode: u64) -> bool {
-        true
+    fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest {
+        if entry.is_folder {
+            // Objects of git are named by their content, and clones on one machine share them.
+            let is_git = || NamedObject::at(folder.handle, OsStr::new("HEAD")).is_ok();
+            return match entry.name == "objects" && is_git() {
+                true => Interest::Closed,
+                false => Interest::Other,
+            };
+        }
+        if let Ok(found) = NamedObject::at(folder.handle, entry.name)
+            && found.kind == FileType::RegularFile
+            && found.names > 1
+        {
+            self.linked.insert((found.device, found.inode));
+        }
+        Interest::Other
     }
 
     fn passes(&self, _folder: &NamedObject) -> bool {
         false
     }
 
-    fn visit(
-        &mut self,
-        folder: &VisitedFolder<'_>,
-        wanted: Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
-    ) {
-        let is_git = wanted.iter().any(|entry| entry.name == "HEAD");
-        for entry in wanted {
-            if entry.is_folder {
-                // Objects of git are named by their content, and clones on one machine share them.
-                if !(is_git && entry.name == "objects") {
-                    inner.push(entry.name);
-                }
-                continue;
-            }
-            if let Ok(found) = NamedObject::at(folder.handle, &entry.name)
-                && found.kind == FileType::RegularFile
-                && found.names > 1
-            {
-                self.linked.insert((found.device, found.inode));
-            }
-        }
+    fn visit(&mut self, _: &VisitedFolder<'_>, _: Vec<RelevantEntry>) -> Option<Vec<OsString>> {
+        Some(Vec::new())
     }
 
     /// What can't be read in a protected folder is left alone.
@@ -602,29 +601,25 @@ struct Aliases {
 }
 
 impl Visitor for Aliases {
-    fn wants(&self, _name: &OsStr, inode: u64) -> bool {
-        self.inodes.contains(&inode)
+    fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest {
+        if self.inodes.contains(&entry.inode)
+            && let Ok(found) = NamedObject::at(folder.handle, entry.name)
+            && self.linked.contains(&(found.device, found.inode))
+        {
+            match self.room.path(folder.path, entry.name) {
+                Ok(path) => self.found.push(path),
+                Err(error) => self.error = Some((kept(folder.path), error)),
+            }
+        }
+        Interest::Other
     }
 
     fn passes(&self, _folder: &NamedObject) -> bool {
         false
     }
 
-    fn visit(
-        &mut self,
-        folder: &VisitedFolder<'_>,
-        wanted: Vec<RelevantEntry>,
-        _inner: &mut Vec<OsString>,
-    ) {
-        for entry in wanted {
-            let found = NamedObject::at(folder.handle, &entry.name);
-            if found.is_ok_and(|found| self.linked.contains(&(found.device, found.inode))) {
-                match self.room.path(folder.path, &entry.name) {
-                    Ok(path) => self.found.push(path),
-                    Err(error) => self.error = Some((kept(folder.path), error)),
-                }
-            }
-        }
+    fn visit(&mut self, _: &VisitedFolder<'_>, _: Vec<RelevantEntry>) -> Option<Vec<OsString>> {
+        self.error.is_none().then(Vec::new)
     }
 
     /// The first scan has already decided about folders that can't be opened.
@@ -687,8 +682,8 @@ impl After<'_> {
 }
 
 impl Visitor for After<'_> {
-    fn wants(&self, name: &OsStr, _inode: u64) -> bool {
-        self.judge.wants(name)
+    fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest {
+        interest(self.judge.wants(folder, entry.name))
     }
 
     fn passes(&self, folder: &NamedObject) -> bool {
@@ -699,15 +694,12 @@ impl Visitor for After<'_> {
         &mut self,
         folder: &VisitedFolder<'_>,
         wanted: Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
-    ) {
-        let spots = self.judge.spots(folder, wanted, inner);
+    ) -> Option<Vec<OsString>> {
+        let spots = self.judge.spots(folder, wanted);
+        let mut inner = spots.inner;
         if spots.is_repository {
             match self.knows(folder.path, folder.mark) {
-                true if folder.depth > 0 => {
-                    inner.clear();
-                    return;
-                }
+                true if folder.depth > 0 => return None,
                 true => {}
                 false => {
                     self.set_aside(folder, OsStr::new(BARE_REPOSITORY[0]));
@@ -721,6 +713,7 @@ impl Visitor for After<'_> {
         for (name, _) in spots.links {
             self.set_aside(folder, &name);
         }
+        Some(inner)
     }
 
     /// A folder that the child may have closed to hide its content is opened.

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::{Findings, Guard, MOST_LISTED, PathRoom, SecondLook, Survey, SurveyError};
 use crate::{
     child::watch::remove_tree,
-    sandbox::{Protection, Trails, object::open_folder},
+    sandbox::{Protection, Trails, names::NameSet, object::open_folder},
 };
 
 fn guard() -> (TempDir, PathBuf, Guard) {
@@ -286,6 +286,46 @@ fn known_places_with_too_long_or_too_many_paths_are_an_error() {
     };
     let count = std::iter::repeat_with(place).map_while(|path| path).count();
     assert!((50_000..200_000).contains(&count), "{count}");
+}
+
+/// A child can make as many folders as it has time for. None of them hides what is in another, and their names fill no memory.
+// case 219
+#[test]
+fn nothing_is_hidden_behind_any_number_of_folders() {
+    let (folder, root, guard) = guard();
+    let before = survey(&guard);
+    let handle = openat(CWD, &root, OFlags::PATH, Mode::empty()).unwrap();
+    // Their names are longer than what a walk keeps in memory.
+    for number in 0..20_000 {
+        mkdirat(&handle, format!("{number:0250}"), Mode::RWXU).unwrap();
+    }
+    let mut expected = Vec::new();
+    for number in [0, 1, 9_999, 10_000, 19_999] {
+        let inner = root.join(format!("{number:0250}")).join("a");
+        for place in ["CLAUDE.md", ".envrc"] {
+            write(&inner.join(place));
+            expected.push(inner.join(place));
+        }
+    }
+    expected.sort();
+    assert_eq!(undone(&guard, &before), expected);
+    assert_eq!(survey(&guard).places, []);
+    remove(&folder);
+}
+
+/// On a file system that compares names exactly, other spellings of a protected name are plain files, and are not kept either.
+// case 219
+#[test]
+fn what_only_looks_like_a_protected_name_is_not_kept() {
+    let (_folder, root, guard) = guard();
+    for spelling in ["claude.md", "Claude.md", "CLAUDE.MD", "cLAUDE.md/x"] {
+        write(&root.join("a").join(spelling));
+    }
+    let exact = NameSet::of(&root.join("a")) == NameSet::Exact;
+    let found = survey(&guard).places.len();
+    assert_eq!(found, if exact { 0 } else { 1 });
+    write(&root.join("a/CLAUDE.md"));
+    assert_eq!(survey(&guard).places.len(), 1);
 }
 
 // case 206

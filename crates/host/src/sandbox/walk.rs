@@ -1,9 +1,11 @@
 //! A walk through a folder and all below it, by handles: no path is too long for it, no tree too deep, and no link is followed.
 //!
 //! A folder is opened from the handle of its parent. Only the innermost handles are kept open; an outer one is opened again as the
-//! parent of the folder that was left, and compared with its earlier state.
+//! parent of the folder that was left, and compared with its earlier state. No folder is too large for it either: the names of those that
+//! are entered later are in a [`NameStack`], and a visitor keeps only what matters to it.
 
 use std::{
+    cell::OnceCell,
     collections::VecDeque,
     ffi::{OsStr, OsString},
     io,
@@ -20,7 +22,11 @@ use rustix::{
     io::Errno,
 };
 
-use super::object::{FOLDER, NamedObject, ObjectMark, PATH_MAX, open_folder};
+use super::{
+    name_stack::NameStack,
+    names::NameSet,
+    object::{FOLDER, NamedObject, ObjectMark, PATH_MAX, open_folder},
+};
 
 /// How many handles stay open.
 const OPEN_HANDLES: usize = 32;
@@ -32,22 +38,39 @@ const BUFFER: usize = 32 << 10;
 
 /// Takes part in a walk.
 pub(super) trait Visitor {
-    /// Whether an entry matters. Others are only entered, if they are folders.
-    fn wants(&self, name: &OsStr, inode: u64) -> bool;
+    /// What an entry is to the visitor.
+    fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest;
 
     /// Whether a folder is skipped.
     fn passes(&self, folder: &NamedObject) -> bool;
 
-    /// Visits the relevant entries, and the folders that would be entered next; changes both.
+    /// Visits the relevant entries. Returns which folders are entered besides the others, or `None` to enter none.
     fn visit(
         &mut self,
         folder: &VisitedFolder<'_>,
         wanted: Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
-    );
+    ) -> Option<Vec<OsString>>;
 
     /// A folder can't be opened or read. Whether that should be tried once more.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool;
+}
+
+/// What an entry is to a visitor. What is relevant is kept in memory until the folder was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interest {
+    /// It is visited, and entered only if the visitor decides so.
+    Relevant,
+    /// It is entered if it is a folder.
+    Other,
+    /// It is not entered.
+    Closed,
+}
+
+/// An entry as the listing of its folder has it.
+pub(super) struct ListedEntry<'w> {
+    pub(super) name: &'w OsStr,
+    pub(super) inode: u64,
+    pub(super) is_folder: bool,
 }
 
 /// A folder that is being visited.
@@ -57,6 +80,14 @@ pub(super) struct VisitedFolder<'w> {
     /// How many folders it is below the start of the walk.
     pub(super) depth: usize,
     pub(super) mark: &'w ObjectMark,
+    names: OnceCell<NameSet>,
+}
+
+impl VisitedFolder<'_> {
+    /// How the folder compares names. It is asked once.
+    pub(super) fn names(&self) -> NameSet {
+        *self.names.get_or_init(|| NameSet::of_handle(self.handle))
+    }
 }
 
 /// A folder that could not be opened.
@@ -78,7 +109,8 @@ struct WalkLevel {
     inode: u64,
     /// The length of its path.
     length: usize,
-    waiting: Vec<OsString>,
+    /// The height of the stack below the names of this level.
+    start: u64,
 }
 
 /// A walk through a folder tree.
@@ -88,6 +120,8 @@ pub(super) struct FolderWalk<'v, V> {
     left: &'v mut usize,
     path: OsString,
     levels: Vec<WalkLevel>,
+    /// The folders of all levels that are still to be entered.
+    waiting: NameStack,
     /// Of the innermost levels.
     handles: VecDeque<OwnedFd>,
 }
@@ -108,13 +142,18 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
             left,
             path: root.as_os_str().to_owned(),
             levels: Vec::new(),
+            waiting: NameStack::new(root.to_owned()),
             handles: VecDeque::new(),
         };
         walk.begin()?;
-        while let Some(level) = walk.levels.last_mut() {
-            match level.waiting.pop() {
-                Some(name) => walk.enter(&name)?,
-                None => walk.leave(),
+        while let Some(level) = walk.levels.last() {
+            match walk.waiting.pop_above(level.start) {
+                Ok(Some(name)) => walk.enter(&name)?,
+                Ok(None) => walk.leave(),
+                Err(error) => {
+                    walk.failed(error);
+                    walk.levels.clear();
+                }
             }
         }
         Ok(())
@@ -193,18 +232,29 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
         if self.visitor.passes(&found) {
             return Ok(());
         }
-        let (mut wanted, mut inner) = (Vec::new(), Vec::new());
-        let read = self.read(handle.as_fd(), &mut wanted, &mut inner);
-        if *self.left == 0 {
-            return Err(TooMany);
-        }
         let folder = VisitedFolder {
             handle: handle.as_fd(),
             path: Path::new(&self.path),
             depth: self.levels.len(),
             mark: &found.mark,
+            names: OnceCell::new(),
         };
-        self.visitor.visit(&folder, wanted, &mut inner);
+        let start = self.waiting.height();
+        let mut reading = FolderReading {
+            visitor: &mut *self.visitor,
+            left: &mut *self.left,
+            waiting: &mut self.waiting,
+            wanted: Vec::new(),
+        };
+        let read = reading.read(&folder);
+        let wanted = reading.wanted;
+        if *self.left == 0 {
+            return Err(TooMany);
+        }
+        match self.visitor.visit(&folder, wanted) {
+            Some(more) => more.iter().for_each(|name| self.waiting.push(name)),
+            None => self.waiting.cut(start),
+        }
         match read {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => self.failed(error.into()),
@@ -213,51 +263,11 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
             device: found.device,
             inode: found.inode,
             length: self.path.len(),
-            waiting: inner,
+            start,
         });
         self.handles.push_back(handle);
         if self.handles.len() > OPEN_HANDLES {
             self.handles.pop_front();
-        }
-        Ok(())
-    }
-
-    fn read(
-        &mut self,
-        handle: BorrowedFd<'_>,
-        wanted: &mut Vec<RelevantEntry>,
-        inner: &mut Vec<OsString>,
-    ) -> Result<(), Errno> {
-        let mut buffer = [MaybeUninit::uninit(); BUFFER];
-        let mut entries = RawDir::new(handle, &mut buffer);
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            *self.left = self.left.saturating_sub(1);
-            if *self.left == 0 {
-                return Ok(());
-            }
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    let found = statat(handle, name, AtFlags::SYMLINK_NOFOLLOW);
-                    found.map_or(FileType::Unknown, |found| {
-                        FileType::from_raw_mode(found.st_mode)
-                    })
-                }
-                kind => kind,
-            };
-            if self.visitor.wants(name, entry.ino()) {
-                wanted.push(RelevantEntry {
-                    name: name.to_owned(),
-                    is_folder: kind.is_dir(),
-                    is_link: kind.is_symlink(),
-                });
-            } else if kind.is_dir() {
-                inner.push(name.to_owned());
-            }
         }
         Ok(())
     }
@@ -307,6 +317,56 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
         let mut bytes = std::mem::take(&mut self.path).into_encoded_bytes();
         bytes.truncate(length);
         self.path = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    }
+}
+
+/// Reading the entries of one folder.
+struct FolderReading<'r, V> {
+    visitor: &'r mut V,
+    left: &'r mut usize,
+    waiting: &'r mut NameStack,
+    wanted: Vec<RelevantEntry>,
+}
+
+impl<V: Visitor> FolderReading<'_, V> {
+    fn read(&mut self, folder: &VisitedFolder<'_>) -> Result<(), Errno> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut entries = RawDir::new(folder.handle, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            *self.left = self.left.saturating_sub(1);
+            if *self.left == 0 {
+                return Ok(());
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    let found = statat(folder.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+                    found.map_or(FileType::Unknown, |found| {
+                        FileType::from_raw_mode(found.st_mode)
+                    })
+                }
+                kind => kind,
+            };
+            let listed = ListedEntry {
+                name,
+                inode: entry.ino(),
+                is_folder: kind.is_dir(),
+            };
+            match self.visitor.sees(folder, &listed) {
+                Interest::Relevant => self.wanted.push(RelevantEntry {
+                    name: name.to_owned(),
+                    is_folder: kind.is_dir(),
+                    is_link: kind.is_symlink(),
+                }),
+                Interest::Other if kind.is_dir() => self.waiting.push(name),
+                Interest::Other | Interest::Closed => {}
+            }
+        }
+        Ok(())
     }
 }
 
