@@ -306,7 +306,8 @@ fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
         shell::RunArguments::Unclear => {
             // It could run itself with other words, such as `git -c alias.x=push x`, or what is known only at run time.
             found.extend(words.first().map(|program| vec![program.clone(), None]));
-            found.extend(words.contains(&None).then(|| vec![None]));
+            let is_wrapper = simple.program().is_some_and(shell::runs_words);
+            found.extend((is_wrapper && words.contains(&None)).then(|| vec![None]));
         }
         _ => {}
     }

@@ -34,50 +34,6 @@ pub enum Danger {
     Read,
 }
 
-/// Programs that run their arguments.
-const SHELLS: &[&str] = &[
-    "ash",
-    "awk",
-    "bash",
-    "busybox",
-    "bun",
-    "bunx",
-    "cmd",
-    "csh",
-    "dash",
-    "deno",
-    "doas",
-    "env",
-    "eval",
-    "exec",
-    "fish",
-    "find",
-    "gawk",
-    "ksh",
-    "lua",
-    "make",
-    "node",
-    "nohup",
-    "npx",
-    "osascript",
-    "perl",
-    "php",
-    "powershell",
-    "pwsh",
-    "python",
-    "python3",
-    "rbash",
-    "ruby",
-    "sh",
-    "ssh",
-    "su",
-    "sudo",
-    "tcsh",
-    "uvx",
-    "xargs",
-    "zsh",
-];
-
 impl Danger {
     /// The position of a permission in a question: by danger, and within one danger the widest first.
     #[must_use]
@@ -162,16 +118,26 @@ fn runs_code(line: &str) -> bool {
     })
 }
 
-/// Whether a command is a shell, or a similar program, with open arguments.
+/// Whether a command with open arguments can run every program: a shell, a program that runs others, or any program of a folder.
 fn runs_anything(reach: &Scope) -> bool {
     let Scope::Command(CommandPattern::Words { words, open }) = reach else {
         return *reach == Scope::All;
     };
     let first = words.first().map_or("", |word| &**word);
     let program = first.rsplit('/').next().unwrap_or(first);
-    let known = |shell: &&str| program.eq_ignore_ascii_case(shell);
-    let open = *open || words.iter().any(|word| word.contains('*'));
-    open && (SHELLS.iter().any(known) || first.starts_with("/*"))
+    let is_open = *open || words.iter().any(|word| word.contains('*'));
+    // `git log *` has a subcommand, and `git *` has all of them.
+    let is_bare = words.len() == 1;
+    let is_any_program = first.starts_with('/') && first.contains('*');
+    is_any_program || is_open && (is_bare || is_wrapper(words)) && shell::can_run_programs(program)
+}
+
+/// Whether the words are those of a program that runs the rest of them, or the text in them.
+fn is_wrapper(words: &[Box<str>]) -> bool {
+    let text = words.join(" ").replace('*', "x");
+    let parsed = shell::parse(&format!("{text} x")).ok();
+    let commands = parsed.map(|line| line.commands).unwrap_or_default();
+    commands.iter().any(shell::SimpleCommand::runs_arguments)
 }
 
 /// Whether a path is not below the project.
@@ -205,6 +171,54 @@ mod tests {
         wants.sort_by_key(Danger::of);
         let sorted: Vec<String> = wants.iter().map(Want::to_string).collect();
         assert_eq!(sorted, expected);
+    }
+
+    /// One table knows which programs run others, for questions, patterns and denials alike.
+    // case 127
+    #[test]
+    fn a_command_that_can_run_any_program_is_not_behind_a_harmless_one() {
+        let danger = |text: &str| Danger::of(&text.parse().expect(text));
+        for text in [
+            "/bin/*",
+            "/usr/bin/ba* *",
+            "timeout *",
+            "nice *",
+            "stdbuf *",
+            "setsid *",
+            "time *",
+            "command *",
+            "flock *",
+            "strace *",
+            "script *",
+            "watch *",
+            "vim *",
+            "gdb *",
+            "python3.11 *",
+            "nodejs *",
+            "pypy *",
+            "tclsh *",
+            "sed *",
+            "docker *",
+            "npm *",
+            "uv *",
+            "parallel *",
+            "env A=1 *",
+            "timeout 5 *",
+        ] {
+            let want = format!("shell:exec({text})");
+            assert_eq!(danger(&want), Danger::RunAnything, "{text}");
+        }
+        for text in [
+            "git log *",
+            "ls *",
+            "uniq *",
+            "scripts/*",
+            "cargo test *",
+            "gh pr view *",
+        ] {
+            let want = format!("shell:exec({text})");
+            assert_eq!(danger(&want), Danger::Run, "{text}");
+        }
     }
 
     // case 127

@@ -766,11 +766,71 @@ fn a_denied_command_is_denied_in_every_form() {
         "grep -n 'git push' README.md",
         "python3 build.py",
         "python3 $file",
-        "make $target",
         "cargo test",
-        "env A=1 git log",
+        "env LANG=C git log",
     ] {
         assert!(permit(text), "{text}");
+    }
+}
+
+/// What a skill may run of its own files is no way to all programs.
+// case 80
+#[test]
+fn an_approval_of_scripts_covers_no_path_that_leads_out() {
+    let grant = granted(
+        &["shell:exec(scripts/*)", "shell:exec(/opt/x/*)"],
+        &[],
+        terms(),
+    );
+    let permit = |text: &str| {
+        let parsed = metier_model::shell::parse(text).ok();
+        let act = CommandLine::new(text, parsed.as_ref(), text, Vec::new());
+        grant.permit(Act::Line(act), &ActMeter::default()).is_ok()
+    };
+    for text in [
+        "scripts/../../bin/bash -c id",
+        "scripts/a/../../x",
+        "scripts/./x.sh",
+        "scripts//x.sh",
+        "scripts/",
+        "./scripts/../x",
+        "/opt/x/../../bin/sh -c id",
+        "/opt/x//sh",
+        "//opt/x/sh",
+    ] {
+        assert!(!permit(text), "{text}");
+    }
+    assert!(permit("scripts/x.sh a ../b"));
+    assert!(permit("/opt/x/y"));
+}
+
+/// An option that makes git run a program is one however it is spelled.
+// case 168
+#[test]
+fn a_pattern_covers_no_option_that_runs_a_program() {
+    for text in [
+        "git ls-remote --upload-pack='touch x;' .",
+        "git ls-remote --upl='touch x;' .",
+        "git grep --open='touch x' a",
+        "git grep -nO'touch x' a",
+        "git clone -u 'touch x' . y",
+        "tar --to-comm=x -xf a.tar",
+        "sort --comp=x a",
+        "split --fil=x a",
+        "rsync -avze 'sh -c x' a b",
+    ] {
+        let parsed = metier_model::shell::parse(text).unwrap();
+        let line = CommandLine::new(text, Some(&parsed), text, Vec::new());
+        assert!(!line.is_plain, "{text}");
+    }
+    for text in [
+        "git log --exclude=x -n 5",
+        "git push -u origin x",
+        "tar -xzf a.tar",
+    ] {
+        let parsed = metier_model::shell::parse(text).unwrap();
+        let line = CommandLine::new(text, Some(&parsed), text, Vec::new());
+        assert!(line.is_plain, "{text}");
     }
 }
 

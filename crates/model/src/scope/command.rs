@@ -79,8 +79,14 @@ impl CommandPattern {
             Some(word) => glob::matches(pattern, word),
             None => pattern == "*",
         };
-        let known = command.first().is_some_and(Option::is_some);
-        known
+        // A file is named in one way: `scripts/../../bin/sh` is no file of `scripts/`.
+        let is_named = |program: &str| {
+            let mut names = program.strip_prefix('/').unwrap_or(program).split('/');
+            !program.contains('/') || names.all(|name| !matches!(name, "" | "." | ".."))
+        };
+        let is_typed_here = |program: &str| program.strip_prefix("./").is_some_and(is_named);
+        let known = command.first().copied().flatten();
+        known.is_some_and(|program| is_named(program) || is_typed_here(program))
             && (command.len() == words.len() || (*open && command.len() > words.len()))
             && words
                 .iter()

@@ -37,8 +37,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub(crate) use listed::unlisted;
-pub use programs::RunArguments;
 pub(crate) use programs::runs;
+pub use programs::{RunArguments, can_run_programs, runs_words};
 
 /// The maximum length of a text.
 pub const MAX_TEXT: usize = 64 * 1024;

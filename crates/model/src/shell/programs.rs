@@ -223,6 +223,12 @@ const SOMETIMES: &[(&str, &[&str])] = &[
             "filter-branch",
             "difftool",
             "mergetool",
+            "--template",
+            "clone",
+            "instaweb",
+            "remote-ext",
+            "send-email",
+            "web--browse",
         ],
     ),
     (
@@ -304,12 +310,8 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     }
     if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
         let marked = |word: &ShellWord| {
-            let fits = |mark: &&str, text: &str| match mark.starts_with('-') {
-                true => text.starts_with(mark),
-                false => text == *mark,
-            };
             word.literal()
-                .is_some_and(|text| marks.iter().any(|mark| fits(mark, text)))
+                .is_some_and(|text| marks.iter().any(|mark| is_marked(mark, text)))
         };
         return if words[1..].iter().any(marked) {
             RunArguments::Unclear
@@ -325,6 +327,47 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     match INTERPRETERS.iter().find(fits) {
         Some(language) => interpreted(language, words),
         None => RunArguments::Nothing,
+    }
+}
+
+/// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or one
+/// with a subcommand for it. One with only options for it, such as `tar`, is none: a line with such an option is recognised.
+#[must_use]
+pub fn can_run_programs(program: &str) -> bool {
+    let name = base(program);
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let is_subcommand = |mark: &&str| !mark.starts_with('-');
+    let by_subcommand =
+        |(known, marks): &(&str, &[&str])| *known == name && marks.iter().all(is_subcommand);
+    ["source", "."].contains(&name.as_str())
+        || runs_words(program)
+        || ALL_CODE.contains(&name.as_str())
+        || SOMETIMES.iter().any(by_subcommand)
+        || INTERPRETERS
+            .iter()
+            .any(|language| language.names.contains(&stem))
+}
+
+/// Whether a program runs its words as a command, whatever they are.
+#[must_use]
+pub fn runs_words(program: &str) -> bool {
+    let name = base(program);
+    let name = name.as_str();
+    name == "find" || UNCLEAR.contains(&name) || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+}
+
+/// Whether a word is a marked one: a subcommand, or an option in any spelling that programs accept. A long one can be cut short, as in
+/// `--upl=x` for `--upload-pack`, and a short one can be among others, as in `-avze`.
+fn is_marked(mark: &str, text: &str) -> bool {
+    if mark.starts_with("--") {
+        let name = text.split('=').next().unwrap_or_default();
+        let is_cut = name.len() > 2 && name.starts_with("--") && mark.starts_with(name);
+        return is_cut || text.starts_with(mark);
+    }
+    match (mark.strip_prefix('-'), text.strip_prefix('-')) {
+        (Some(letter), Some(letters)) => !letters.starts_with('-') && letters.contains(letter),
+        (None, _) => text == mark,
+        _ => false,
     }
 }
 
