@@ -240,6 +240,14 @@ pub(crate) fn failed(error: &CallError) -> Error {
         CallError::NotActive(skill) => Error::unmet("not-active", message)
             .skill(skill.as_str())
             .hint(format!("name it with --skills {}", shell_word(skill))),
+        CallError::Withdrawn(skill) | CallError::NotStartedAgain { skill, .. } => {
+            Error::unmet("not-approved", message)
+                .skill(skill.as_str())
+                .hint(format!(
+                    "metier permissions {} shows what it may do",
+                    shell_word(skill)
+                ))
+        }
         CallError::Unknown {
             skill, kind, there, ..
         } => {

@@ -21,11 +21,11 @@ use metier_store::{
     SharedStore, SkillState, StoreError,
 };
 
-pub use crate::standing_answers::{files, is_approved_elsewhere, standing};
+pub use crate::standing_answers::{RevocableGrant, files, is_approved_elsewhere, standing};
 use crate::{
     guarded::Guarded,
     redact::Redactor,
-    standing_answers::{allow, answers, is_approved},
+    standing_answers::{AnswersBehind, allow, answers, is_approved},
 };
 
 /// Returns the current time.
@@ -310,15 +310,16 @@ impl Approvals {
         &self,
         subject: &RequestingSkill<'_>,
         request: &PermissionRequest,
-    ) -> Result<Box<Grant>, GrantRefused> {
+    ) -> Result<RevocableGrant, GrantRefused> {
         let request = &request.clone().as_asked_of(subject.identity, &self.terms);
-        let mut answers = self.answers(subject.identity)?;
-        if self.is_approved(subject.identity) {
-            answers.extend(request.iter().map(|asked| allow(&asked.want)));
-        }
-        let identity = || subject.identity.clone();
-        let open = match rule(identity(), request, &answers, self.terms.clone()) {
-            Ruling::Granted(grant) => return Ok(grant),
+        let (ruling, behind) = self.rule(subject.identity, request, &[])?;
+        let open = match ruling {
+            Ruling::Granted(grant) => {
+                return Ok(RevocableGrant {
+                    grant: *grant,
+                    behind,
+                });
+            }
             Ruling::Denied(denied) => {
                 self.refuse(
                     subject.identity,
@@ -331,16 +332,17 @@ impl Approvals {
         };
         let (optional, required): (Vec<RequestedPermission>, Vec<RequestedPermission>) =
             open.into_iter().partition(|asked| asked.why.is_optional());
+        let mut now = Vec::new();
         if !required.is_empty() {
             self.ask(subject, request, &required)?;
-            answers.extend(required.iter().map(|asked| allow(&asked.want)));
+            now.extend(required.iter().map(|asked| allow(&asked.want)));
         }
         // Asked separately, so that it can be denied separately. A denied optional permission does not affect what else the user
         // allowed.
         let mut given = request.clone();
         if !optional.is_empty() {
             match self.ask(subject, request, &optional) {
-                Ok(()) => answers.extend(optional.iter().map(|asked| allow(&asked.want))),
+                Ok(()) => now.extend(optional.iter().map(|asked| allow(&asked.want))),
                 Err(GrantRefused::Store(error)) => return Err(error.into()),
                 Err(_) => {
                     let left = request.iter().filter(|asked| !optional.contains(asked));
@@ -348,10 +350,30 @@ impl Approvals {
                 }
             }
         }
-        match rule(identity(), &given, &answers, self.terms.clone()) {
-            Ruling::Granted(grant) => Ok(grant),
-            Ruling::Ask(left) | Ruling::Denied(left) => Err(GrantRefused::Denied(left)),
+        // The questions can have been open for minutes: what was revoked or denied meanwhile counts.
+        match self.rule(subject.identity, &given, &now)? {
+            (Ruling::Granted(grant), behind) => Ok(RevocableGrant {
+                grant: *grant,
+                behind,
+            }),
+            (Ruling::Ask(left) | Ruling::Denied(left), _) => Err(GrantRefused::Denied(left)),
         }
+    }
+
+    /// The ruling on a request with the answers that are stored now, those by name, and those that were given `now`.
+    fn rule(
+        &self,
+        identity: &Identity,
+        request: &PermissionRequest,
+        now: &[PermissionAnswer],
+    ) -> Result<(Ruling, AnswersBehind), StoreError> {
+        let behind = AnswersBehind::read(&self.store.lock(), identity)?;
+        let mut answers: Vec<PermissionAnswer> = behind.all().chain(now).cloned().collect();
+        if self.is_approved(identity) {
+            answers.extend(request.iter().map(|asked| allow(&asked.want)));
+        }
+        let ruling = rule(identity.clone(), request, &answers, self.terms.clone());
+        Ok((ruling, behind))
     }
 
     /// Of a request, what was allowed before. Nothing is asked, and nothing is written down.

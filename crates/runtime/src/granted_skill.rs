@@ -27,6 +27,7 @@ use crate::{
     guarded::Guarded,
     receipts::{ConnectionReceipts, Heard, RecentReceipts, Refusals},
     redact::Redactor,
+    standing_answers::{AnswersBehind, RevocableGrant, withdrawn},
 };
 
 /// The kind of act that a program of a skill is which stays.
@@ -36,6 +37,7 @@ const RUN: &str = "skill:run";
 pub struct GrantedSkill {
     approvals: Arc<Approvals>,
     grant: Arc<Grant>,
+    behind: Guarded<AnswersBehind>,
     world: ActExecutor,
     redactor: Redactor,
     /// The active skill, for approval questions.
@@ -113,24 +115,28 @@ impl GrantedSkill {
     /// When temporary folders can't be created.
     pub fn new(
         approvals: Arc<Approvals>,
-        grant: Arc<Grant>,
+        granted: RevocableGrant,
         host: Arc<HostEnvironment>,
         skill_in_world: ExecutingSkill,
         redactor: Redactor,
         skill: ActiveSkill,
         unchanged: Box<dyn Fn() -> bool + Send + Sync>,
     ) -> Result<Self, ExecutionError> {
+        let RevocableGrant { grant, behind } = granted;
+        let grant = Arc::new(grant);
         let connections = Arc::new(ConnectionReceipts::new(
             approvals.store.lock().path().to_owned(),
             approvals.whose(grant.identity()),
             redactor.clone(),
             (approvals.clock)(),
+            behind.elsewhere(),
         ));
         let log = Arc::clone(&connections);
         Ok(Self {
             approvals,
             world: ActExecutor::new(Arc::clone(&grant), host, skill_in_world, log)?,
             grant,
+            behind: Guarded::new(behind),
             redactor,
             skill,
             unchanged,
@@ -217,6 +223,11 @@ impl GrantedSkill {
     /// # Errors
     /// When the act is not permitted, or the refusal can't be recorded.
     pub fn permit(&self, act: &Act) -> Result<Permit, ActError> {
+        if self.is_withdrawn()? {
+            let refusal = withdrawn(&self.grant.identity().skill);
+            self.refuse(act, refusal.message.clone())?;
+            return Err(refusal.into());
+        }
         let answers = self.approvals.session_answers();
         let permitted = self
             .grant
@@ -230,14 +241,37 @@ impl GrantedSkill {
                     place: &self.skill.place,
                     held: &self.skill.held,
                 };
-                self.approvals
-                    .ask_about(&subject, &self.grant, self.with_preview(*pending))?
+                let pending = self.with_preview(*pending);
+                let answered = self.approvals.ask_about(&subject, &self.grant, pending)?;
+                // The question can have been open for minutes.
+                match self.is_withdrawn()? {
+                    true => Err(withdrawn(&self.grant.identity().skill)),
+                    false => answered,
+                }
             }
         };
         if let Err(refusal) = &permitted {
             self.refuse(act, refusal.message.clone())?;
         }
         Ok(permitted?)
+    }
+
+    /// Whether the user revoked or denied something since the grant was made. Then it permits nothing.
+    ///
+    /// # Errors
+    /// When the answers can't be read.
+    pub fn is_withdrawn(&self) -> Result<bool, StoreError> {
+        if self.grant.is_empty() {
+            return Ok(false);
+        }
+        let store = self.approvals.store.lock();
+        self.behind.lock().is_withdrawn(&store)
+    }
+
+    /// Its grant, for a skill that works for it: that one can do nothing that this one can't, and ends with it.
+    #[must_use]
+    pub fn narrow(&self, granted: &RevocableGrant) -> RevocableGrant {
+        granted.narrowed(&self.grant, &self.behind.lock())
     }
 
     /// A pending write with what it would change, for the user.

@@ -21,6 +21,7 @@ use metier_store::{
 use crate::{
     approvals::{ActRecord, Whose, completion, draft},
     redact::Redactor,
+    standing_answers::{AnswersBehind, withdrawn},
 };
 
 /// How many receipts are kept to be shown.
@@ -202,9 +203,10 @@ struct SharedConnections {
     inner: Mutex<ConnectionLogInner>,
 }
 
-#[derive(Default)]
 struct ConnectionLogInner {
     store: Option<Store>,
+    /// A program that stays opens connections for as long as it runs; the answers behind its grant can change meanwhile.
+    behind: AnswersBehind,
     refusals: Refusals,
     recent: RecentReceipts,
 }
@@ -215,6 +217,7 @@ impl ConnectionReceipts {
         whose: Whose,
         redactor: Redactor,
         now: SystemTime,
+        behind: AnswersBehind,
     ) -> Self {
         Self {
             shared: Arc::new(SharedConnections {
@@ -222,7 +225,12 @@ impl ConnectionReceipts {
                 whose,
                 redactor,
                 clock: (now, Instant::now()),
-                inner: Mutex::default(),
+                inner: Mutex::new(ConnectionLogInner {
+                    store: None,
+                    behind,
+                    refusals: Refusals::default(),
+                    recent: RecentReceipts::default(),
+                }),
             }),
         }
     }
@@ -271,6 +279,23 @@ impl ConnectionLogInner {
         }
     }
 
+    /// The receipt of a connection that will be opened, unless the grant behind it was withdrawn.
+    fn begin(
+        &mut self,
+        shared: &SharedConnections,
+        draft: &NewReceipt,
+    ) -> Result<BegunReceipt, String> {
+        self.store(shared).map_err(|error| error.to_string())?;
+        let Some(store) = &self.store else {
+            return Err("the database is closed".to_owned());
+        };
+        match self.behind.is_withdrawn(store) {
+            Ok(false) => store.begin(draft).map_err(|error| error.to_string()),
+            Ok(true) => Err(withdrawn(&shared.whose.skill).message),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     fn append(
         &mut self,
         shared: &SharedConnections,
@@ -290,8 +315,7 @@ impl ConnectionLog for ConnectionReceipts {
         let shared = &self.shared;
         let draft = shared.draft(host, port, &ActRecord::well(0));
         let mut inner = shared.inner();
-        let begun = inner.store(shared).and_then(|store| store.begin(&draft));
-        let begun = begun.map_err(|error| error.to_string())?;
+        let begun = inner.begin(shared, &draft)?;
         inner.recent.push(begun.receipt().clone());
         Ok(Box::new(OpenReceipt {
             shared: Arc::clone(shared),

@@ -10,7 +10,7 @@ use metier_policy::{Grant, PermissionRequest, Purpose, variables};
 
 use crate::{
     Redactor,
-    approvals::{Approvals, GrantRefused, RequestingSkill},
+    approvals::{Approvals, GrantRefused, RequestingSkill, RevocableGrant},
     granted_skill::{ActError, ActiveSkill, GrantedSkill},
     render::LoadedSkill,
     requests::requested,
@@ -65,7 +65,11 @@ impl SkillEnvironment {
     ///
     /// # Errors
     /// When permission is denied.
-    pub fn grant(&self, skill: &LoadedSkill, purpose: Purpose<'_>) -> Result<Grant, GrantRefused> {
+    pub fn grant(
+        &self,
+        skill: &LoadedSkill,
+        purpose: Purpose<'_>,
+    ) -> Result<RevocableGrant, GrantRefused> {
         self.grant_request(skill, &self.request(skill, purpose))
     }
 
@@ -77,7 +81,7 @@ impl SkillEnvironment {
         &self,
         skill: &LoadedSkill,
         request: &PermissionRequest,
-    ) -> Result<Grant, GrantRefused> {
+    ) -> Result<RevocableGrant, GrantRefused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = RequestingSkill {
@@ -85,17 +89,19 @@ impl SkillEnvironment {
             place: &place.to_string_lossy(),
             held: &skill.held,
         };
-        let grant = self.approvals.grant(&subject, request)?;
-        Ok(*grant)
+        self.approvals.grant(&subject, request)
     }
 
     /// A worker with the granted permissions.
     ///
     /// # Errors
     /// When temporary folders can't be created.
-    pub fn worker_with(&self, skill: &LoadedSkill, grant: Grant) -> Result<GrantedSkill, ActError> {
-        let grant = Arc::new(grant);
-        let named = self.named(&skill.manifest.card, &grant);
+    pub fn worker_with(
+        &self,
+        skill: &LoadedSkill,
+        granted: RevocableGrant,
+    ) -> Result<GrantedSkill, ActError> {
+        let named = self.named(&skill.manifest.card, granted.grant());
         let redactor = self.redactor(&skill.manifest.card, &named);
         let (entry, held) = (Arc::clone(&skill.entry), Arc::clone(&skill.held));
         let in_world = ExecutingSkill {
@@ -119,7 +125,7 @@ impl SkillEnvironment {
         };
         Ok(GrantedSkill::new(
             Arc::clone(&self.approvals),
-            grant,
+            granted,
             Arc::clone(&self.host),
             in_world,
             redactor,

@@ -4,9 +4,10 @@ use metier_catalog::Snapshot;
 use metier_config::ApprovedPermission;
 use metier_model::{Source, Want};
 use metier_policy::{
-    Decision, GrantTerms, Identity, PermissionAnswer, PermissionRequest, RequestReason,
+    Decision, Grant, GrantTerms, Identity, PermissionAnswer, PermissionRequest, PermitRefusal,
+    RequestReason,
 };
-use metier_store::{Approval, ApprovalDecision, ApprovedFile, Store, StoreError};
+use metier_store::{AnswersStamp, Approval, ApprovalDecision, ApprovedFile, Store, StoreError};
 
 /// The permissions that a skill requests and all other answers about it, each with the decision. Nothing is asked and nothing is
 /// written: without a store there are no answers.
@@ -59,6 +60,116 @@ pub(crate) fn answers(
     let digest = identity.digest.to_string();
     let kept = store.approvals(&identity.skill, identity.source.as_str(), &digest)?;
     Ok(kept.iter().filter_map(answer).collect())
+}
+
+/// A grant that ends when an answer behind it does.
+#[derive(Debug)]
+pub struct RevocableGrant {
+    pub(crate) grant: Grant,
+    pub(crate) behind: AnswersBehind,
+}
+
+impl RevocableGrant {
+    /// What it holds, as long as it is not withdrawn.
+    #[must_use]
+    pub fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    /// What both grants hold, until one of them ends.
+    pub(crate) fn narrowed(&self, caller: &Grant, behind_caller: &AnswersBehind) -> Self {
+        let of_both = self.behind.skills.iter().chain(&behind_caller.skills);
+        Self {
+            grant: self.grant.narrowed(caller),
+            behind: AnswersBehind {
+                skills: of_both.cloned().collect(),
+                stamp: None,
+                withdrawn: behind_caller.withdrawn,
+            },
+        }
+    }
+}
+
+/// The stored answers behind a grant, which is valid while they are: an approval that is revoked, or a denial that is added, ends it.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswersBehind {
+    skills: Vec<SkillAnswers>,
+    /// The state in which they were compared last, as one connection to the database counts it.
+    stamp: Option<AnswersStamp>,
+    withdrawn: bool,
+}
+
+#[derive(Clone, Debug)]
+struct SkillAnswers {
+    identity: Identity,
+    answers: Vec<PermissionAnswer>,
+}
+
+impl AnswersBehind {
+    /// The answers about one skill as they are now.
+    pub(crate) fn read(store: &Store, identity: &Identity) -> Result<Self, StoreError> {
+        // First the stamp: what changes in between is seen at the next comparison.
+        let stamp = Some(store.answers_stamp()?);
+        let skill = SkillAnswers {
+            identity: identity.clone(),
+            answers: answers(store, identity)?,
+        };
+        Ok(Self {
+            skills: vec![skill],
+            stamp,
+            withdrawn: false,
+        })
+    }
+
+    /// All answers, for a ruling.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &PermissionAnswer> {
+        self.skills.iter().flat_map(|skill| &skill.answers)
+    }
+
+    /// The same answers, to be compared through another connection: stamps of two connections say nothing about each other.
+    pub(crate) fn elsewhere(&self) -> Self {
+        Self {
+            stamp: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether one of them was withdrawn since. Then it stays so.
+    pub(crate) fn is_withdrawn(&mut self, store: &Store) -> Result<bool, StoreError> {
+        if self.withdrawn {
+            return Ok(true);
+        }
+        let stamp = Some(store.answers_stamp()?);
+        if stamp != self.stamp {
+            for skill in &self.skills {
+                self.withdrawn |= skill.is_withdrawn(&answers(store, &skill.identity)?);
+            }
+            self.stamp = stamp;
+        }
+        Ok(self.withdrawn)
+    }
+}
+
+impl SkillAnswers {
+    fn is_withdrawn(&self, now: &[PermissionAnswer]) -> bool {
+        let is_denial = |answer: &PermissionAnswer| answer.decision == Decision::Deny;
+        let mut before = self.answers.iter();
+        let mut after = now.iter();
+        before.any(|answer| !is_denial(answer) && !now.contains(answer))
+            || after.any(|answer| is_denial(answer) && !self.answers.contains(answer))
+    }
+}
+
+/// The refusal of an act whose grant was withdrawn.
+pub(crate) fn withdrawn(skill: &str) -> PermitRefusal {
+    PermitRefusal {
+        code: "revoked",
+        message: format!(
+            "a permission of skill `{}` was revoked or denied after it was started; start it again",
+            metier_model::text::visible(skill)
+        ),
+        needed: None,
+    }
 }
 
 /// How a list of approved skills names one.

@@ -66,6 +66,14 @@ pub struct EarlierApproval {
     pub files: Vec<ApprovedFile>,
 }
 
+/// A state of the answers: while two stamps are equal, no answer was added or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswersStamp {
+    /// What SQLite counts: changes by other connections, whatever they changed.
+    others: i64,
+    own: u64,
+}
+
 /// A permission for one act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleUse {
@@ -101,6 +109,7 @@ impl Store {
         if approvals.is_empty() {
             return Ok(());
         }
+        self.answered.set(self.answered.get() + 1);
         self.write(|connection| {
             for approval in approvals {
                 insert(connection, approval)?;
@@ -127,6 +136,18 @@ impl Store {
                    WHERE skill = ?1 AND source = ?2 AND (digest = ?3 OR answer = 'denied') ORDER BY permission";
         let read = || answers(&self.connection, sql, [skill, source, digest]);
         read().map_err(|source| self.fail(source))
+    }
+
+    /// The present state of the answers. It takes a microsecond, so that it can be compared before each act.
+    pub fn answers_stamp(&self) -> Result<AnswersStamp, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached("PRAGMA data_version")?;
+            statement.query_row([], |row| row.get(0))
+        };
+        Ok(AnswersStamp {
+            others: read().map_err(|source| self.fail(source))?,
+            own: self.answered.get(),
+        })
     }
 
     /// All decisions, ordered by skill.
@@ -182,6 +203,7 @@ impl Store {
         let files = "DELETE FROM approved_files WHERE skill = ?1 AND NOT EXISTS (
                          SELECT 1 FROM permission_approvals AS left WHERE left.skill = approved_files.skill
                          AND left.source = approved_files.source AND left.digest = approved_files.digest)";
+        self.answered.set(self.answered.get() + 1);
         self.write(|connection| {
             let removed = connection.execute(answers, params![skill, permission])?
                 + connection.execute(grants, params![skill, permission])?;

@@ -185,7 +185,9 @@ use segments::Rotation;
 
 pub use accepted::Accepted;
 pub use acts::{ABANDONED, BegunReceipt, Completion};
-pub use approvals::{Approval, ApprovalDecision, ApprovedFile, EarlierApproval, SingleUse};
+pub use approvals::{
+    AnswersStamp, Approval, ApprovalDecision, ApprovedFile, EarlierApproval, SingleUse,
+};
 pub use conversations::{ConversationLine, ConversationRecord, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
 pub use placed::PlacedSkill;
@@ -205,6 +207,8 @@ pub struct Store {
     path: PathBuf,
     /// Whether a commit currently waits for the disk.
     waits: Cell<bool>,
+    /// How often this store changed answers about permissions.
+    answered: Cell<u64>,
     /// The file that shows that this store is alive, once it has begun an act.
     alive: RefCell<Option<LiveFile>>,
     rotation: Rotation,

@@ -62,6 +62,7 @@ impl Store {
             connection,
             path: path.to_owned(),
             waits: Cell::new(true),
+            answered: Cell::new(0),
             alive: RefCell::new(None),
             rotation: Rotation::default(),
             _held: held,

@@ -55,7 +55,7 @@ fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSk
         want: want.parse().unwrap(),
         why: RequestReason::Declared,
     });
-    let grant = approvals
+    let granted = approvals
         .grant(&subject, &PermissionRequest::new(asked))
         .unwrap();
     let host = HostEnvironment {
@@ -66,7 +66,7 @@ fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSk
     };
     let worker = GrantedSkill::new(
         Arc::new(approvals),
-        grant.into(),
+        granted,
         Arc::new(host),
         without_folder(&[("COLOR", "blue")]),
         Redactor::default(),

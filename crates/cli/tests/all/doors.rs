@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 use metier_catalog::Snapshot;
 use metier_model::{Digest, Permission, Source};
 use metier_policy::{
-    Act, CommandLine, FetchAct, GitAct, Grant, Identity, PermissionRequest, RequestReason,
+    Act, CommandLine, FetchAct, GitAct, Identity, PermissionRequest, RequestReason,
     RequestedPermission,
 };
 use metier_runtime::{
@@ -122,12 +122,12 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         want: want.parse().unwrap(),
         why: RequestReason::Declared,
     });
-    let grant: Box<Grant> = approvals
+    let granted = approvals
         .grant(&subject, &PermissionRequest::new(asked))
         .unwrap();
     let worker = GrantedSkill::new(
         Arc::new(approvals),
-        grant.into(),
+        granted,
         Arc::new(host_environment(Path::new("/nonexistent"), &work, &work)),
         without_folder(&[]),
         Redactor::default(),

@@ -94,3 +94,4 @@ mod unscanned;
 mod upkeep;
 mod validating;
 mod verbs;
+mod withdrawn;

@@ -68,6 +68,35 @@ fn log(context: &TestContext, skill: &str) -> Vec<Value> {
     document["receipts"].as_array().unwrap().clone()
 }
 
+/// A server runs for days. What the user decides meanwhile counts from the next call on.
+// case 228
+#[test]
+fn an_answer_that_is_withdrawn_ends_what_it_allowed() {
+    let context = machine();
+    let permissions = |arguments: &[&str]| {
+        let words = [&["--root", "skills", "permissions", "greeter"], arguments].concat();
+        assert_eq!(context.run(&words).code, 0, "{arguments:?}");
+    };
+    permissions(&["--approve"]);
+    let mut client = asking(&context);
+    let call = json!({"skill": "greeter", "tool": "greet", "input": {"who": "Ada"}});
+    let mut greets = |word: &str| {
+        let (result, asked) = answering(&mut client, "call_skill_tool", &call, word);
+        (!result["isError"].as_bool().unwrap(), asked.len())
+    };
+    assert_eq!(greets("no"), (true, 0));
+    permissions(&["--revoke"]);
+    assert_eq!(greets("no"), (false, 1));
+    assert_eq!(greets("session"), (true, 1));
+    permissions(&["--deny"]);
+    assert_eq!(greets("once"), (false, 0));
+    permissions(&["--approve"]);
+    assert_eq!(greets("no"), (true, 0));
+    permissions(&["--deny", "file:read(./greeting.txt)"]);
+    assert_eq!(greets("once"), (false, 0));
+    client.end();
+}
+
 // case 125, 127, 128, 200
 #[test]
 fn a_user_is_asked_through_the_client() {

@@ -8,6 +8,7 @@ use metier_model::{HookPhase, SkillType, Types, Version, hooks::SkillHooks};
 use metier_policy::{Grant, PermissionRequest, Purpose, ReasonKind};
 use metier_schema::BoundedSchema;
 use metier_sdk::wire::{Contributions, ToolSpec};
+use metier_store::StoreError;
 
 use super::{
     Active, CallError, Dispatched, HostApi, Runtime,
@@ -108,7 +109,7 @@ impl Runtime {
         }
         let granted = self.environment.grant_request(&loaded, &request)?;
         let (grant, own) = match caller {
-            Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
+            Some(caller) => (caller.worker.narrow(&granted), Some(granted.grant)),
             None => (granted, None),
         };
         let worker = Arc::new(self.environment.worker_with(&loaded, grant)?);
@@ -120,6 +121,7 @@ impl Runtime {
             loaded,
             hooks,
             session: None.into(),
+            is_busy: Guarded::default(),
             confinement: None.into(),
             contributions: Contributions::default(),
             tools: Vec::new(),
@@ -235,7 +237,8 @@ impl Runtime {
     /// Calls the deactivation hook of a skill, and ends its code.
     pub(super) fn close(&self, active: &Active) -> Result<(), CallError> {
         let mut hook = Ok(());
-        if !self.describes && active.hook(HookPhase::Deactivate).is_some() {
+        let is_called = !self.describes && !active.worker.is_withdrawn()?;
+        if is_called && active.hook(HookPhase::Deactivate).is_some() {
             let mut event = Dispatched {
                 event: serde_json::json!({ "skill": active.name() }),
                 cancelled: None,
@@ -245,6 +248,16 @@ impl Runtime {
                 .handle(active, HookPhase::Deactivate, &mut event, &mut notes)
                 .and_then(|()| self.write_down(&mut notes));
         }
+        self.end_code(active)?;
+        active
+            .worker
+            .record("skill:deactivate", "", &ActRecord::well(0))?;
+        self.keep_receipts(active);
+        Ok(hook?)
+    }
+
+    /// Ends the code of a skill, and writes down what it did last.
+    pub(super) fn end_code(&self, active: &Active) -> Result<(), StoreError> {
         let session = active.session.take();
         if let Some(session) = session {
             let hands = HostApi {
@@ -256,12 +269,7 @@ impl Runtime {
         }
         self.keep_said(active);
         // Its connections are closed with it: what is known of hosts and of how it ended is written before its own end.
-        active.worker.end()?;
-        active
-            .worker
-            .record("skill:deactivate", "", &ActRecord::well(0))?;
-        self.keep_receipts(active);
-        Ok(hook?)
+        active.worker.end()
     }
 
     fn keep_receipts(&self, active: &Active) {

@@ -10,6 +10,7 @@ use metier_sdk::{
     HookPhase,
     wire::{self, Contributions},
 };
+use metier_store::StoreError;
 
 use super::{CallError, SkillLine, Tool};
 use crate::{granted_skill::GrantedSkill, guarded::Guarded, render::LoadedSkill};
@@ -26,6 +27,8 @@ pub(crate) struct Active {
     pub(super) worker: Arc<GrantedSkill>,
     /// Its code, if it has any. Taken while it works.
     pub(super) session: Guarded<Option<Box<dyn SkillProcess>>>,
+    /// Whether its code handles a call.
+    pub(super) is_busy: Guarded<bool>,
     /// The sandbox of its code, once it was started.
     pub(super) confinement: Guarded<Option<&'static str>>,
     pub(super) contributions: Contributions,
@@ -60,6 +63,12 @@ impl Active {
     pub(super) fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {
         let mut hooks = self.contributions.hooks.iter();
         hooks.find(|hook| hook.phase() == phase).copied()
+    }
+
+    /// Whether a permission was withdrawn since it was started. One that handles a call further up the stack can't be ended now; it is permitted
+    /// nothing more.
+    pub(super) fn can_start_again(&self) -> Result<bool, StoreError> {
+        Ok(!self.is_busy.get() && self.worker.is_withdrawn()?)
     }
 
     pub(super) fn unknown(&self, kind: &'static str, name: &str, there: Vec<String>) -> CallError {

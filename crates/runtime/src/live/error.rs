@@ -9,6 +9,20 @@ pub enum CallError {
     /// The skill is not active.
     #[error("skill `{0}` is not active")]
     NotActive(String),
+    /// A permission was withdrawn since it was started.
+    #[error("{}", crate::standing_answers::withdrawn(.0).message)]
+    Withdrawn(String),
+    /// A permission was withdrawn, and it could not be started again with those that are left.
+    #[error(
+        "skill `{skill}` was stopped because its permissions were changed, and was not started again: {error}"
+    )]
+    NotStartedAgain {
+        /// Name of the skill.
+        skill: String,
+        /// Why it was not started.
+        #[source]
+        error: Box<super::ActivateError>,
+    },
     /// It contributes no such thing.
     #[error("skill `{skill}` has no {kind} `{name}`")]
     Unknown {

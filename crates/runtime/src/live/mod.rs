@@ -257,8 +257,14 @@ impl Runtime {
         let skill = self.find(name)?;
         let entry = self.inventory.entry(skill);
         let name = entry.name();
-        if self.state(&name) == LifecycleState::Active {
-            return Ok(());
+        if let Ok(active) = self.get(&name)
+            && self.state(&name) == LifecycleState::Active
+        {
+            if !active.can_start_again().map_err(ActError::from)? {
+                return Ok(());
+            }
+            self.close(&active)
+                .map_err(|error| ActivateError::Unusable(error.to_string()))?;
         }
         self.life
             .lock()
@@ -288,11 +294,13 @@ impl Runtime {
                 }
                 .map_err(ActError::from)?;
                 let active = Arc::new(active);
-                self.active.lock().push(Arc::clone(&active));
-                // The order in which hooks are called, and tools listed.
-                self.active
-                    .lock()
-                    .sort_by_key(|active| hooks::rank(active.identity.source));
+                {
+                    let mut all = self.active.lock();
+                    all.retain(|other| other.name() != &*name);
+                    all.push(Arc::clone(&active));
+                    // The order in which hooks are called, and tools listed.
+                    all.sort_by_key(|active| hooks::rank(active.identity.source));
+                }
                 self.life.lock().step(&name, LifecycleState::Active, None);
                 if let Some(problem) = self.activate_plugin_of(entry) {
                     active.log(true, problem);
@@ -337,7 +345,11 @@ impl Runtime {
     /// When it is not active, or when that can't be written down; it is removed anyway.
     pub fn deactivate(&self, name: &str) -> Result<Vec<Receipt>, CallError> {
         let active = self.get(name)?;
-        let closed = self.close(&active);
+        let closed = match self.state(name) {
+            LifecycleState::Active => self.close(&active),
+            // It was ended when a permission was withdrawn, and did not start again.
+            _ => Ok(()),
+        };
         self.active
             .lock()
             .retain(|other| !Arc::ptr_eq(other, &active));
@@ -408,7 +420,7 @@ impl Runtime {
         may: InputCheck<'_>,
     ) -> Result<Called, CallError> {
         self.answered(|| {
-            let active = self.get(skill)?;
+            let active = self.current(skill)?;
             self.call_tool(&active, tool, input, may)
         })
     }
@@ -424,7 +436,7 @@ impl Runtime {
         input: &Value,
     ) -> Result<Called, CallError> {
         self.answered(|| {
-            let active = self.get(skill)?;
+            let active = self.current(skill)?;
             let done = self.run_workflow(&active, workflow, input)?;
             Ok(done.into())
         })
@@ -449,6 +461,23 @@ impl Runtime {
     /// A copy of the list: what is done with its skills may lead to others being activated.
     fn all_active(&self) -> Vec<Arc<Active>> {
         self.active.lock().clone()
+    }
+
+    /// An active skill that is about to be called. If a permission of it was revoked or denied since it was started, it is started again, with
+    /// what it may do now. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
+    fn current(&self, skill: &str) -> Result<Arc<Active>, CallError> {
+        let active = self.get(skill)?;
+        if !active.can_start_again()? {
+            return Ok(active);
+        }
+        let place = active.loaded.entry.place.path();
+        let not_started = |error| CallError::NotStartedAgain {
+            skill: skill.to_owned(),
+            error: Box::new(error),
+        };
+        self.activate(&place.to_string_lossy())
+            .map_err(not_started)?;
+        self.get(skill)
     }
 
     fn get(&self, skill: &str) -> Result<Arc<Active>, CallError> {
@@ -608,6 +637,11 @@ impl Runtime {
         params: Value,
         timeout: Duration,
     ) -> Result<Value, CallError> {
+        // Behind a withdrawn grant nothing runs: files that the kernel opened for it would stay open otherwise.
+        if !active.is_busy.get() && active.worker.is_withdrawn()? {
+            self.end_code(active)?;
+            return Err(CallError::Withdrawn(active.name().to_owned()));
+        }
         // Taken out, not borrowed: the skill's requests can lead back here.
         let Some(mut session) = active.session.take() else {
             return Err(CallError::Busy(active.name().to_owned()));
@@ -616,9 +650,11 @@ impl Runtime {
             runtime: self,
             skill: active,
         };
+        active.is_busy.set(true);
         let answer = session.call(method, params, &hands, timeout);
         let events = session.events();
         active.session.set(Some(session));
+        active.is_busy.set(false);
         self.happened(active, events)?;
         active.worker.settle()?;
         answer.map_err(|error| CallError::Session {

@@ -38,7 +38,7 @@ impl Runtime {
     }
 
     fn begin_call(&self, call: &PlannedCall<'_>) -> bool {
-        let Ok(active) = self.get(call.skill) else {
+        let Ok(active) = self.current(call.skill) else {
             return false;
         };
         let mut tools = active.tools.iter().zip(&active.schemas);

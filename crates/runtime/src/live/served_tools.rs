@@ -245,12 +245,12 @@ impl Runtime {
                 &answers,
                 approvals.terms.clone(),
             ) {
-                Ruling::Granted(grant) => grant,
+                Ruling::Granted(grant) => *grant,
                 Ruling::Ask(_) | Ruling::Denied(_) => return self.refused(tool, "it was denied"),
             }
         } else {
             match approvals.grant(&subject, &request) {
-                Ok(grant) => grant,
+                Ok(granted) => granted.grant,
                 Err(GrantRefused::Store(error)) => return Err(error.into()),
                 Err(_) => return self.refused(tool, "it was denied"),
             }
