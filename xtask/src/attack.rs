@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             let number = word.parse();
             number.map_err(|_| {
                 format!(
-                    "`{word}` is no number of a case; usage: cargo xtask attack [--list] [CASE …]"
+                    "`{word}` is not the number of a case; usage: cargo xtask attack [--list] [CASE …]"
                 )
             })
         })
