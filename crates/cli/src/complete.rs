@@ -239,7 +239,7 @@ fn with_inventory<T: Default>(line: &TypedLine<'_>, use_it: impl FnOnce(&Invento
         return T::default();
     };
     let output = Output::json();
-    let Ok(machine) = Machine::look(
+    let Ok(machine) = Machine::from_env(
         cli.global.directory.as_deref(),
         cli.global.config.as_deref(),
     ) else {

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     };
     let mut output = Output::new(&cli.global);
     logging::start(&output);
-    let done = Machine::look(
+    let done = Machine::from_env(
         cli.global.directory.as_deref(),
         cli.global.config.as_deref(),
     )

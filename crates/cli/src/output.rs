@@ -12,7 +12,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use metier::{LongWork, Machine, NoticeLevel, Notices, WorkWatcher};
+use metier::{Machine, NoticeLevel, Notices, ProgressWatcher, TaskProgress};
 use metier_wire::{NoticeDocument, ProgressDocument};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -427,7 +427,7 @@ impl Notices for Output {
         }
     }
 
-    fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
+    fn progress(&self, work: &Arc<TaskProgress>) -> Option<Box<dyn Send>> {
         let watcher = match self.events {
             true => progress_events(work),
             false if self.shows_progress() => progress_line(work, self.talk_width),
@@ -442,16 +442,16 @@ impl Notices for Output {
 }
 
 /// A progress line for work that takes longer than a moment. It disappears at the end.
-fn progress_line(work: &Arc<LongWork>, columns: Option<usize>) -> Option<WorkWatcher> {
-    WorkWatcher::start(work, GLANCE, move |work, ended| match ended {
+fn progress_line(work: &Arc<TaskProgress>, columns: Option<usize>) -> Option<ProgressWatcher> {
+    ProgressWatcher::start(work, GLANCE, move |work, ended| match ended {
         false => draw_progress(&format!("{} {}", work.what, so_far(work)), columns),
         true => erase_progress(),
     })
 }
 
 /// The same as lines of JSON.
-fn progress_events(work: &Arc<LongWork>) -> Option<WorkWatcher> {
-    WorkWatcher::start(work, EVENTS, |work, ended| {
+fn progress_events(work: &Arc<TaskProgress>) -> Option<ProgressWatcher> {
+    ProgressWatcher::start(work, EVENTS, |work, ended| {
         event(&ProgressDocument::new(work, None, ended));
     })
 }
@@ -464,7 +464,7 @@ fn event(document: &impl Serialize) {
 }
 
 /// How far work is: `3`, `3 of 12`, `1.2 MB`, `3 of 12, 1.2 of 4.0 MB`.
-fn so_far(work: &LongWork) -> String {
+fn so_far(work: &TaskProgress) -> String {
     let far = work.so_far();
     let megabytes = |bytes: u64| {
         let tenths = bytes / 100_000;
@@ -503,13 +503,13 @@ mod tests {
 
     #[test]
     fn progress_names_the_skills_and_bytes_that_are_known() {
-        let check = |work: LongWork, done, bytes, announced, expected: &str| {
+        let check = |work: TaskProgress, done, bytes, announced, expected: &str| {
             work.done.store(done, Ordering::Relaxed);
             work.receive(bytes);
             work.expect(announced);
             assert_eq!(so_far(&work), expected);
         };
-        let work = || LongWork::new(WorkKind::Fetch, "Fetching…");
+        let work = || TaskProgress::new(WorkKind::Fetch, "Fetching…");
         check(work(), 3, 0, 0, "3");
         check(work().of(12), 3, 0, 0, "3 of 12");
         check(work(), 0, 1_250_000, 0, "1.2 MB");

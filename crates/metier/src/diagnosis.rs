@@ -13,8 +13,8 @@ use metier_store::Store;
 
 use crate::{
     Skills, Workspace, explain,
+    grant_terms::meant_by_name,
     scan_gate::ScanGate,
-    terms::meant_by_name,
     text::count,
     watched_folders::{Unwatched, WatchedFolders},
 };

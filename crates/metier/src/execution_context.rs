@@ -17,8 +17,9 @@ use metier_runtime::{
 use metier_store::SharedStore;
 
 use crate::{
-    Error, NoticeLevel, approval_text, leftovers,
-    terms::{meant_by_name, terms},
+    Error, NoticeLevel, approval_text,
+    grant_terms::{meant_by_name, terms},
+    leftovers,
     text::one_line,
     workspace::Workspace,
 };
@@ -139,13 +140,13 @@ impl ExecutionContext {
     }
 
     /// Everything that a skill needs to run. `stop` cancels what it waits for; `project` is used in place of the user's.
-    pub(crate) fn premises(
+    pub(crate) fn environment(
         self,
         stop: Option<Arc<AtomicBool>>,
         project: Option<&Path>,
     ) -> SkillEnvironment {
         let machine = Arc::clone(&self.workspace.machine);
-        let mut approvals = self.desk();
+        let mut approvals = self.approvals();
         if let Some(project) = project {
             project.clone_into(&mut approvals.terms.project);
         }
@@ -170,7 +171,7 @@ impl ExecutionContext {
     }
 
     /// Grants permissions and writes receipts.
-    pub(crate) fn desk(&self) -> Approvals {
+    pub(crate) fn approvals(&self) -> Approvals {
         Approvals {
             store: self.store.clone(),
             approver: Arc::clone(&self.approver),

@@ -24,11 +24,11 @@ pub(crate) fn temporary(cache: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When a receipt can't be written.
-pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
+pub fn restore_protected_places(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     let Some(cache) = &machine.cache else {
         return Ok(());
     };
-    let found = execution::tidy_up(&temporary(cache));
+    let found = execution::restore_protected_places(&temporary(cache));
     if found.is_empty() {
         return Ok(());
     }

@@ -75,6 +75,8 @@ pub mod evaluation;
 #[cfg(feature = "run")]
 mod execution_context;
 mod explain;
+#[cfg(feature = "run")]
+mod grant_terms;
 pub mod improving;
 #[cfg(feature = "run")]
 pub mod inspection;
@@ -111,8 +113,6 @@ mod settings;
 pub mod skill;
 mod skills;
 #[cfg(feature = "run")]
-mod terms;
-#[cfg(feature = "run")]
 mod testing;
 pub mod text;
 #[cfg(feature = "run")]
@@ -129,8 +129,8 @@ mod workspace;
 pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "run")]
-pub use leftovers::tidy_up;
-pub use live_skills::{LiveSkills, SkillsNow, WatchState};
+pub use leftovers::restore_protected_places;
+pub use live_skills::{CurrentSkills, LiveSkills, WatchState};
 pub use machine::Machine;
 pub use metier_catalog::{Fingerprint, Resource, read_named};
 pub use metier_model::Digest;
@@ -146,14 +146,16 @@ pub use metier_policy::{
 pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
 pub use metier_runtime::{Status, StatusCounts};
 pub use metier_sdk::HookPhase;
-pub use notices::{Logged, LongWork, NoticeLevel, Notices, WorkKind, WorkSoFar, WorkWatcher};
-pub use rendering::{ShowOptions, Shown, SkillFile};
+pub use notices::{
+    Logged, NoticeLevel, Notices, ProgressSnapshot, ProgressWatcher, TaskProgress, WorkKind,
+};
+pub use rendering::{RenderedSkill, ShowOptions, SkillFile};
 #[cfg(feature = "run")]
 pub use running::Runnable;
 #[cfg(feature = "run")]
-pub use serving::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
+pub use serving::{ExecutionMode, ExecutionPlan, PlannedAgentRun, PlannedWorkflow};
 pub use serving::{
-    InvocationHelp, ModelMatch, PublishedFile, PublishedSkill, Publisher, SkillFilter,
+    InvocationHelp, RankedSkill, SkillFilter, SkillResource, SkillResourceFile, SkillResources,
     split_arguments,
 };
 #[cfg(feature = "run")]

@@ -22,7 +22,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, Publisher, Skill, Skills, Workspace,
+    Error, Skill, SkillResources, Skills, Workspace,
     last_good::{LastGood, SubstitutedSkills},
     learned_verdicts::{LearnedVerdicts, UnwrittenVerdicts},
     searching::SearchScope,
@@ -70,8 +70,8 @@ pub struct LiveSkills {
 /// The skills at one moment.
 ///
 /// An example is at [`LiveSkills`].
-pub struct SkillsNow {
-    /// The workspace at that moment: its verbs use [`SkillsNow::usable`] and list nothing. One that changes something is called on
+pub struct CurrentSkills {
+    /// The workspace at that moment: its verbs use [`CurrentSkills::usable`] and list nothing. One that changes something is called on
     /// [`Workspace::reopen`].
     pub workspace: Workspace,
     /// Every skill as it is on the disk.
@@ -80,7 +80,7 @@ pub struct SkillsNow {
     pub generation: u64,
     /// The same, with the last good version of each broken skill.
     usable: Skills,
-    publisher: OnceLock<Publisher>,
+    publisher: OnceLock<SkillResources>,
     finder: OnceLock<SkillFinder>,
     #[cfg(feature = "agent")]
     last_good: Arc<LastGood>,
@@ -135,7 +135,7 @@ struct LiveShared {
 struct Listing {
     /// The workspace that was opened last.
     workspace: Workspace,
-    now: Option<Arc<SkillsNow>>,
+    now: Option<Arc<CurrentSkills>>,
     /// Whether something changed since the last listing.
     is_stale: bool,
     /// Whether there are verdicts that the list does not show. A skill that is used does not need them: its bytes are judged then.
@@ -157,7 +157,7 @@ struct Listing {
 struct Report {
     states: Option<Arc<SkillStates>>,
     /// The first list, which is returned before the folders are watched; `None` once it was compared.
-    first_list: Option<Arc<SkillsNow>>,
+    first_list: Option<Arc<CurrentSkills>>,
     /// The skills of the first list.
     first: Option<Arc<SkillStates>>,
 }
@@ -238,7 +238,7 @@ impl LiveSkills {
     ///
     /// # Errors
     /// When the configuration or the database can't be read.
-    pub fn current(&self) -> Result<Arc<SkillsNow>, Error> {
+    pub fn current(&self) -> Result<Arc<CurrentSkills>, Error> {
         let mut listing = self.shared.listing();
         self.shared.notice(&mut listing);
         match listing.known() {
@@ -252,7 +252,7 @@ impl LiveSkills {
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
-    pub fn current_files(&self) -> Result<Arc<SkillsNow>, Error> {
+    pub fn current_files(&self) -> Result<Arc<CurrentSkills>, Error> {
         let mut listing = self.shared.listing();
         self.shared.notice(&mut listing);
         match listing.known_files() {
@@ -263,7 +263,7 @@ impl LiveSkills {
 
     /// The current list if no listing is needed for it. It never waits.
     #[must_use]
-    pub fn current_if_listed(&self) -> Option<Arc<SkillsNow>> {
+    pub fn current_if_listed(&self) -> Option<Arc<CurrentSkills>> {
         let mut listing = self.shared.listing.try_lock().ok()?;
         self.shared.notice(&mut listing);
         listing.known()
@@ -272,7 +272,7 @@ impl LiveSkills {
     /// The skills as they were listed last, whatever changed since; `None` if they never were, or are being listed just now. For statistics, not for
     /// answers.
     #[must_use]
-    pub fn last_listed(&self) -> Option<Arc<SkillsNow>> {
+    pub fn last_listed(&self) -> Option<Arc<CurrentSkills>> {
         let listing = self.shared.listing.try_lock().ok()?;
         listing.now.clone()
     }
@@ -284,7 +284,7 @@ impl LiveSkills {
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
-    pub fn current_for(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
+    pub fn current_for(&self, name: &str) -> Result<Arc<CurrentSkills>, Error> {
         let before = self.shared.listing().generation;
         let now = self.current_files()?;
         let found = now.workspace.lookup(now.usable(), name);
@@ -299,7 +299,7 @@ impl LiveSkills {
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
-    pub fn current_to_show(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
+    pub fn current_to_show(&self, name: &str) -> Result<Arc<CurrentSkills>, Error> {
         let now = self.current_files()?;
         match now.workspace.lookup(&now.skills, name) {
             Ok(_) => Ok(now),
@@ -313,7 +313,7 @@ impl LiveSkills {
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
-    pub fn refresh(&self) -> Result<Arc<SkillsNow>, Error> {
+    pub fn refresh(&self) -> Result<Arc<CurrentSkills>, Error> {
         let mut listing = self.shared.listing();
         self.shared.notice(&mut listing);
         listing.changes.add(WatchedChanges::anywhere());
@@ -392,26 +392,26 @@ impl LiveSkills {
     }
 }
 
-impl SkillsNow {
+impl CurrentSkills {
     /// The skills for everything that activates or renders one: a skill that was used and can't be read any more is here in its last good version.
     #[must_use]
     pub fn usable(&self) -> &Skills {
         &self.usable
     }
 
-    /// Gives out [`SkillsNow::usable`] to hosts that verify files.
+    /// Gives out [`CurrentSkills::usable`] to hosts that verify files.
     ///
     /// # Errors
-    /// As for [`Publisher::new`].
-    pub fn publisher(&self) -> Result<&Publisher, Error> {
+    /// As for [`SkillResources::new`].
+    pub fn publisher(&self) -> Result<&SkillResources, Error> {
         if let Some(publisher) = self.publisher.get() {
             return Ok(publisher);
         }
-        let publisher = Publisher::new(&self.workspace, &self.usable)?;
+        let publisher = SkillResources::new(&self.workspace, &self.usable)?;
         Ok(self.publisher.get_or_init(|| publisher))
     }
 
-    /// The skills that a text finds, ready or not, best first: positions in [`SkillsNow::skills`], with their points. The index is opened once for
+    /// The skills that a text finds, ready or not, best first: positions in [`CurrentSkills::skills`], with their points. The index is opened once for
     /// each list, and nothing is scanned: a skill without a verdict is searched by name and description.
     ///
     /// ```no_run
@@ -448,7 +448,7 @@ impl SkillsNow {
         self.skills.all().find(|found| found.path() == path)
     }
 
-    /// The skills for [`Workspace::conversation`](crate::Workspace::conversation), like [`SkillsNow::usable`].
+    /// The skills for [`Workspace::conversation`](crate::Workspace::conversation), like [`CurrentSkills::usable`].
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database.
@@ -468,12 +468,12 @@ impl SkillsNow {
 
 impl Listing {
     /// The kept list, if it is known that nothing changed.
-    fn known(&self) -> Option<Arc<SkillsNow>> {
+    fn known(&self) -> Option<Arc<CurrentSkills>> {
         self.known_files().filter(|_| !self.lacks_verdicts)
     }
 
     /// The same, if it is known that no file changed.
-    fn known_files(&self) -> Option<Arc<SkillsNow>> {
+    fn known_files(&self) -> Option<Arc<CurrentSkills>> {
         let is_certain = matches!(self.state, WatchState::Watched(_)) && !self.is_stale;
         self.now.clone().filter(|_| is_certain)
     }
@@ -539,7 +539,7 @@ impl LiveShared {
         }
     }
 
-    fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
+    fn list(&self, listing: &mut Listing) -> Result<Arc<CurrentSkills>, Error> {
         let start = Instant::now();
         self.keep_learned(listing.now.as_deref());
         self.learned.forget_written();
@@ -569,7 +569,7 @@ impl LiveShared {
             }),
         });
         listing.generation += 1;
-        let now = Arc::new(SkillsNow {
+        let now = Arc::new(CurrentSkills {
             workspace: workspace.clone(),
             skills: found.into(),
             generation: listing.generation,
@@ -598,7 +598,7 @@ impl LiveShared {
     }
 
     /// Writes what scans found out. When it returns, nothing is being written either.
-    fn keep_learned(&self, now: Option<&SkillsNow>) {
+    fn keep_learned(&self, now: Option<&CurrentSkills>) {
         let _writing = lock(&self.writing);
         let UnwrittenVerdicts { verdicts, digests } = self.learned.take();
         let Some(now) = now else {
@@ -764,5 +764,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 const _: () = {
     const fn is_shareable<T: Send + Sync + Clone>() {}
     is_shareable::<LiveSkills>();
-    is_shareable::<Arc<SkillsNow>>();
+    is_shareable::<Arc<CurrentSkills>>();
 };

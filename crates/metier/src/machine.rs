@@ -15,7 +15,7 @@ use crate::Error;
 
 /// The machine as a workspace sees it: folders, variables, time.
 ///
-/// An example is at [`Machine::look`].
+/// An example is at [`Machine::from_env`].
 #[derive(Clone)]
 pub struct Machine {
     /// The home directory.
@@ -49,7 +49,7 @@ impl Machine {
     ///
     /// ```
     /// # fn main() -> Result<(), metier::Error> {
-    /// let machine = metier::Machine::look(None, None)?;
+    /// let machine = metier::Machine::from_env(None, None)?;
     /// assert!(machine.work.is_absolute());
     /// # Ok(())
     /// # }
@@ -57,7 +57,7 @@ impl Machine {
     ///
     /// # Errors
     /// When the directory can't be used.
-    pub fn look(directory: Option<&Path>, config: Option<&Path>) -> Result<Self, Error> {
+    pub fn from_env(directory: Option<&Path>, config: Option<&Path>) -> Result<Self, Error> {
         let start = env::current_dir().map_err(|error| {
             Error::broken(
                 "working-directory",

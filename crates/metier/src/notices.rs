@@ -14,7 +14,7 @@ use std::{
 /// An example is at [`Notices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeLevel {
-    /// Shown always.
+    /// RenderedSkill always.
     Alert,
     /// A warning; a quiet interface leaves it out.
     Warning,
@@ -40,7 +40,7 @@ pub trait Notices: Send + Sync {
     fn notice(&self, level: NoticeLevel, line: &str);
 
     /// Long work starts, and counts in `work` what it has done. It ends when the returned value is dropped.
-    fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
+    fn progress(&self, work: &Arc<TaskProgress>) -> Option<Box<dyn Send>> {
         let _ = work;
         None
     }
@@ -54,16 +54,16 @@ pub trait Notices: Send + Sync {
 /// Work that can take long, and how far it is. The work counts; an interface looks from time to time.
 ///
 /// ```
-/// use metier::{LongWork, WorkKind};
+/// use metier::{TaskProgress, WorkKind};
 /// use std::sync::atomic::Ordering;
 ///
-/// let work = LongWork::new(WorkKind::Scan, "Scanning 2 skills…").of(2);
+/// let work = TaskProgress::new(WorkKind::Scan, "Scanning 2 skills…").of(2);
 /// work.done.fetch_add(1, Ordering::Relaxed);
 /// assert_eq!(work.so_far().done, 1);
 /// assert_eq!(work.so_far().total, Some(2));
 /// ```
 #[derive(Debug)]
-pub struct LongWork {
+pub struct TaskProgress {
     /// What kind of work it is.
     pub kind: WorkKind,
     /// The same as a line of text, which contains no control characters.
@@ -77,7 +77,7 @@ pub struct LongWork {
 
 /// What kind of work takes long.
 ///
-/// An example is at [`LongWork`].
+/// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkKind {
     /// Skills are looked for.
@@ -102,9 +102,9 @@ impl WorkKind {
 
 /// How far long work is at one moment.
 ///
-/// An example is at [`LongWork`].
+/// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WorkSoFar {
+pub struct ProgressSnapshot {
     /// How many skills are done.
     pub done: usize,
     /// How many there are, if that is known.
@@ -115,7 +115,7 @@ pub struct WorkSoFar {
     pub total_bytes: Option<u64>,
 }
 
-impl LongWork {
+impl TaskProgress {
     /// Work of which nothing is done yet.
     #[must_use]
     pub fn new(kind: WorkKind, what: impl Into<String>) -> Self {
@@ -150,10 +150,10 @@ impl LongWork {
 
     /// How far it is now.
     #[must_use]
-    pub fn so_far(&self) -> WorkSoFar {
+    pub fn so_far(&self) -> ProgressSnapshot {
         let bytes = self.bytes.load(Ordering::Relaxed);
         let total_bytes = self.total_bytes.load(Ordering::Relaxed);
-        WorkSoFar {
+        ProgressSnapshot {
             done: self.done.load(Ordering::Relaxed),
             total: self.total,
             bytes,
@@ -166,30 +166,30 @@ impl LongWork {
 /// Checks how far work is from time to time, on a thread of its own, until it is dropped.
 ///
 /// ```
-/// use metier::{LongWork, WorkKind, WorkWatcher};
+/// use metier::{TaskProgress, WorkKind, ProgressWatcher};
 /// use std::{sync::{Arc, mpsc}, time::Duration};
 ///
-/// let work = Arc::new(LongWork::new(WorkKind::Fetch, "Fetching owner/repo…"));
+/// let work = Arc::new(TaskProgress::new(WorkKind::Fetch, "Fetching owner/repo…"));
 /// let (sender, looks) = mpsc::channel();
-/// let watcher = WorkWatcher::start(&work, Duration::from_millis(10), move |work, ended| {
+/// let watcher = ProgressWatcher::start(&work, Duration::from_millis(10), move |work, ended| {
 ///     sender.send((work.so_far().bytes, ended)).ok();
 /// });
 /// work.receive(512);
 /// drop(watcher);
 /// assert_eq!(looks.iter().last(), Some((512, true)));
 /// ```
-pub struct WorkWatcher {
+pub struct ProgressWatcher {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl WorkWatcher {
+impl ProgressWatcher {
     /// Calls `look` after each pause in which the work came further, and once at its end. `None` if the system has no more threads.
     #[must_use]
     pub fn start(
-        work: &Arc<LongWork>,
+        work: &Arc<TaskProgress>,
         pause: Duration,
-        mut look: impl FnMut(&LongWork, bool) + Send + 'static,
+        mut look: impl FnMut(&TaskProgress, bool) + Send + 'static,
     ) -> Option<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let (over, work) = (Arc::clone(&is_over), Arc::clone(work));
@@ -214,7 +214,7 @@ impl WorkWatcher {
     }
 }
 
-impl Drop for WorkWatcher {
+impl Drop for ProgressWatcher {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {

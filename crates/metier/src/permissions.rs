@@ -16,7 +16,7 @@ use crate::{
     Error, NoticeLevel, Workspace,
     execution_context::ExecutionContext,
     explain,
-    terms::{meant_by_name, terms},
+    grant_terms::{meant_by_name, terms},
     text::{one_line, shell_word},
 };
 
@@ -182,7 +182,7 @@ impl Workspace {
                 place: &place.to_string_lossy(),
                 held: &loaded.held,
             };
-            let approvals = ExecutionContext::open(self)?.desk();
+            let approvals = ExecutionContext::open(self)?.approvals();
             approvals.remember(&subject, &asked, answer.decision, "command")?;
         }
         if approvals::is_approved_elsewhere(&identity, &self.config.approved) {

@@ -28,7 +28,7 @@ const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 ///
 /// An example is at [`Workspace::render`].
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct RenderedSkill {
     /// Its name.
     pub name: String,
     /// The digest of its bytes.
@@ -83,7 +83,7 @@ impl Workspace {
         &self,
         name: &str,
         arguments: impl IntoIterator<Item = A>,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         self.render_with(name, arguments, ShowOptions::default())
     }
 
@@ -108,7 +108,7 @@ impl Workspace {
         name: &str,
         arguments: impl IntoIterator<Item = A>,
         how: ShowOptions,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let skills = self.skills()?;
         let inventory = skills.inventory();
         let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
@@ -135,7 +135,7 @@ impl Workspace {
         name: &str,
         arguments: &str,
         how: ShowOptions,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let skills = self.skills()?;
         let skill = self.find_ready(&skills, name)?;
         let arguments = Arguments::from_text(arguments);
@@ -202,7 +202,7 @@ impl Workspace {
         entry: &CatalogEntry,
         arguments: &Arguments,
         how: ShowOptions,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let loaded = self.load(inventory, entry)?;
         let digest = loaded.held.digest.to_string();
         let (rendered, commands) = self.rendered(&loaded, arguments, how.no_exec)?;
@@ -212,7 +212,7 @@ impl Workspace {
         } else {
             render::wrap(&entry.name(), &entry.place, &rendered)
         };
-        Ok(Shown {
+        Ok(RenderedSkill {
             name: entry.name().into_owned(),
             digest,
             content,

@@ -24,7 +24,7 @@ use metier_scan::{ScanReport, Unread, Verdict};
 use metier_store::{Accepted, Store};
 
 use crate::{
-    Error, LongWork, NoticeLevel, WorkKind,
+    Error, NoticeLevel, TaskProgress, WorkKind,
     learned_verdicts::LearnedVerdicts,
     text::{count, one_line},
     workspace::Workspace,
@@ -259,7 +259,7 @@ impl ScanGate {
     ) -> Vec<T> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let what = format!("Scanning {}…", count(skills, "skill"));
-        let work = Arc::new(LongWork::new(WorkKind::Scan, what).of(skills));
+        let work = Arc::new(TaskProgress::new(WorkKind::Scan, what).of(skills));
         let _shown = self.workspace.notices.progress(&work);
         scan(threads.min(8), &work.done)
     }

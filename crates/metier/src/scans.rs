@@ -71,7 +71,7 @@ impl ScannedSkill {
 
     /// The consequence of the verdict: whether the skill is blocked here.
     #[must_use]
-    pub fn stance(&self) -> ScanConsequence {
+    pub fn consequence(&self) -> ScanConsequence {
         self.known.stance
     }
 

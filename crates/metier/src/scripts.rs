@@ -101,7 +101,7 @@ impl Workspace {
         held.read(script, u64::MAX)
             .map_err(|error| not_read(name, &error))?;
         let loaded = self.loaded(entry, held)?;
-        let environment = ExecutionContext::open(self)?.premises(None, None);
+        let environment = ExecutionContext::open(self)?.environment(None, None);
         let failed = |error| explain::act_failed(&entry.name(), error);
         let worker = environment.worker(&loaded, Purpose::Script(script));
         let worker = worker.map_err(|stopped| match stopped {

@@ -1,12 +1,12 @@
 //! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for people.
 //!
 //! A server that stays open lists the skills once and answers many requests, so everything here takes the [`Skills`] of one moment and lists nothing
-//! again. [`choosing`] is what a model learns before it knows a name, [`publishing`] the files of a skill for a host that verifies them.
+//! again. [`model_search`] is what a model learns before it knows a name, [`skill_resources`] the files of a skill for a host that verifies them.
 
-mod choosing;
 #[cfg(feature = "run")]
 mod executing;
-mod publishing;
+mod model_search;
+mod skill_resources;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -14,13 +14,15 @@ use metier_model::{Strictness, text::shell_word};
 use metier_policy::Approver;
 use metier_runtime::render::Arguments;
 
-use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace};
+use crate::{
+    Error, Notices, RenderedSkill, Settings, ShowOptions, Skill, SkillFile, Skills, Workspace,
+};
 
-pub use choosing::{ModelMatch, SkillFilter};
 #[cfg(feature = "run")]
-pub use executing::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
-pub(crate) use publishing::PublishedSkills;
-pub use publishing::{PublishedFile, PublishedSkill, Publisher};
+pub use executing::{ExecutionMode, ExecutionPlan, PlannedAgentRun, PlannedWorkflow};
+pub use model_search::{RankedSkill, SkillFilter};
+pub(crate) use skill_resources::SkillResourceCache;
+pub use skill_resources::{SkillResource, SkillResourceFile, SkillResources};
 
 /// How a user invokes a skill: the fields of its manifest that a list of commands shows.
 ///
@@ -54,7 +56,7 @@ impl Workspace {
         skills: &Skills,
         name: &str,
         arguments: &str,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let skill = self.find_for_model(skills, name)?;
         self.shown(skills, skill, &Arguments::from_text(arguments))
     }
@@ -71,7 +73,7 @@ impl Workspace {
         skills: &Skills,
         name: &str,
         arguments: &[String],
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let skill = self.find_ready(skills, name)?;
         if !skill.is_user_invocable() {
             let name = skill.name();
@@ -234,7 +236,7 @@ impl Workspace {
         skills: &Skills,
         skill: Skill<'_>,
         arguments: &Arguments,
-    ) -> Result<Shown, Error> {
+    ) -> Result<RenderedSkill, Error> {
         let how = ShowOptions::default();
         self.show(skills.inventory(), skill.entry(), arguments, how)
     }

@@ -115,7 +115,7 @@ pub(crate) fn open(
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
-    let environment = execution.premises(stage.stop, stage.project);
+    let environment = execution.environment(stage.stop, stage.project);
     let runtime = Runtime::new(
         environment,
         Arc::clone(inventory),

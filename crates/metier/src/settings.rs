@@ -104,12 +104,12 @@ impl Settings {
     /// # Errors
     /// When the current folder can't be used.
     pub fn from_env() -> Result<Self, Error> {
-        Ok(Self::of(Arc::new(Machine::look(None, None)?)))
+        Ok(Self::of(Arc::new(Machine::from_env(None, None)?)))
     }
 
     /// Settings for a machine that the caller describes, without reading the environment.
     ///
-    /// An example is at [`Machine::look`].
+    /// An example is at [`Machine::from_env`].
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {

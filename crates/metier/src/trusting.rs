@@ -145,8 +145,11 @@ impl Workspace {
 
     fn trust_database(&self) -> Result<&Path, Error> {
         self.machine.database.as_deref().ok_or_else(|| {
-            Error::broken("store", "there is no home directory to store trust in")
-                .hint("set METIER_HOME to a folder")
+            Error::broken(
+                "store",
+                "there is no home directory, so trust can't be stored",
+            )
+            .hint("set METIER_HOME to a folder")
         })
     }
 

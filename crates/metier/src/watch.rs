@@ -14,7 +14,7 @@ use std::{
 use metier_catalog::Fingerprint;
 use metier_runtime::Status;
 
-use crate::{Error, LiveSkills, Skill, SkillsNow, Workspace, watched_folders::WatchedChanges};
+use crate::{CurrentSkills, Error, LiveSkills, Skill, Workspace, watched_folders::WatchedChanges};
 
 /// A watch on the skills of a workspace: it reports which ones were added, changed and removed. It can be sent to another thread.
 ///
@@ -169,7 +169,7 @@ pub(crate) fn compare(before: &SkillStates, after: &SkillStates) -> SkillChanges
 
 /// The state of each skill: that of its files is found out again where something changed.
 pub(crate) fn states(
-    now: &SkillsNow,
+    now: &CurrentSkills,
     before: Option<&SkillStates>,
     changes: &WatchedChanges,
 ) -> SkillStates {
@@ -202,7 +202,7 @@ pub(crate) fn states(
 }
 
 /// The skills of a list that was given out, where the state of their files was found out only later.
-pub(crate) fn given_out(list: &SkillsNow, later: &SkillStates) -> SkillStates {
+pub(crate) fn given_out(list: &CurrentSkills, later: &SkillStates) -> SkillStates {
     let state = |skill: Skill<'_>| {
         let path = skill.entry().place.path().into_owned();
         let later = later.get(&path);

@@ -37,8 +37,8 @@ const MAX_DEPTH_OF_SKILLS: usize = 8;
 /// The number of changes that are kept one by one.
 const MAX_TOUCHED: usize = 4_096;
 
-/// Folders without files of skills, or with too many that no list reads.
-const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
+/// Folders that are not watched: they hold no skills, or many files that are never listed.
+const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
 
 /// What happens to a file of records that is written or replaced. SQLite opens its files for writing, and as root sets their owner, when it only
 /// reads: those events would make us read the records, and cause the same events again.
@@ -448,7 +448,7 @@ impl WatchedFolders {
         let mut seen = HashSet::new();
         for (path, level) in appeared {
             let is_link = path.is_symlink();
-            let is_passed_over = PASSED_OVER.iter().any(|name| path.ends_with(name));
+            let is_passed_over = SKIPPED_FOLDERS.iter().any(|name| path.ends_with(name));
             if is_passed_over || is_link && level.in_skill {
                 continue;
             }
@@ -489,7 +489,10 @@ fn for_each_waiting(queue: BorrowedFd<'_>, mut call: impl FnMut(&Event<'_>)) {
 /// The folder that an entry is, or leads to.
 fn folder_at(entry: &fs::DirEntry, level: FolderLevel) -> Option<PathBuf> {
     let kind = entry.file_type().ok()?;
-    if PASSED_OVER.iter().any(|name| entry.file_name() == *name) {
+    if SKIPPED_FOLDERS
+        .iter()
+        .any(|name| entry.file_name() == *name)
+    {
         return None;
     }
     match kind.is_symlink() {

@@ -27,7 +27,7 @@ use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
 use crate::{
-    Error, LongWork, NoticeLevel, Notices, Settings, Skills, WorkKind,
+    Error, NoticeLevel, Notices, Settings, Skills, TaskProgress, WorkKind,
     machine::Machine,
     scan_gate::{GateFacts, ScanGate},
 };
@@ -120,7 +120,7 @@ impl Workspace {
     pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
         #[cfg(feature = "run")]
         if !settings.keep_leftovers {
-            crate::leftovers::tidy_up(&settings.machine, &*settings.notices)?;
+            crate::leftovers::restore_protected_places(&settings.machine, &*settings.notices)?;
             #[cfg(feature = "hub")]
             crate::distribution::complete_changes(&settings.machine, &*settings.notices);
         }
@@ -378,7 +378,7 @@ impl Workspace {
         index: Option<&IndexHome>,
         limits: DiscoveryLimits,
     ) -> Catalog {
-        let work = Arc::new(LongWork::new(WorkKind::List, "Looking for skills…"));
+        let work = Arc::new(TaskProgress::new(WorkKind::List, "Looking for skills…"));
         let options = DiscoveryOptions {
             mode,
             limits,

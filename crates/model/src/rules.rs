@@ -128,7 +128,7 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
             Some(text) => Ok(Some(Box::from(text))),
             None => Err(wrong(
                 value.at,
-                format!("`{key}` must be text that is not empty"),
+                format!("`{key}` must be a string that is not empty"),
             )),
         },
     };

@@ -78,7 +78,7 @@ pub enum ActError {
     Changed,
     /// The world would not.
     #[error(transparent)]
-    World(#[from] ExecutionError),
+    Execution(#[from] ExecutionError),
     /// A model or another skill returned an error.
     #[error(transparent)]
     Elsewhere(#[from] DelegateError),

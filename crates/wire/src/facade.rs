@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use metier::{
-    Error, Resource, Shown, SkillFile,
+    Error, RenderedSkill, Resource, SkillFile,
     scans::ScannedSkill,
     selection::{Account, Incomplete, NearMiss, Selection, TaskMatches},
 };
@@ -183,8 +183,8 @@ impl<'a> ProjectRow<'a> {
     }
 }
 
-impl From<Shown> for ShowDocument {
-    fn from(shown: Shown) -> Self {
+impl From<RenderedSkill> for ShowDocument {
+    fn from(shown: RenderedSkill) -> Self {
         Self {
             name: shown.name,
             digest: shown.digest,

@@ -2,8 +2,9 @@
 
 use metier::{
     distribution::{
-        CardBefore, CardPermission, ChangeSummary, FileDifferences, InstallCard, InstallObstacle,
-        InstallPlan, InstallReport, InstalledSkill, InstalledState, RemovedSkill, VerifiedSkill,
+        ChangeSummary, ChangedFiles, ExistingSkill, InstallCard, InstallCardPermission,
+        InstallObstacle, InstallPlan, InstallReport, InstalledSkill, InstalledState, RemovedSkill,
+        VerifiedSkill,
     },
     permissions::PermissionDecision,
 };
@@ -115,8 +116,8 @@ pub struct InstallBeforeRow {
     pub gone_permissions: Vec<String>,
 }
 
-impl From<&CardBefore> for InstallBeforeRow {
-    fn from(before: &CardBefore) -> Self {
+impl From<&ExistingSkill> for InstallBeforeRow {
+    fn from(before: &ExistingSkill) -> Self {
         Self {
             place: before.place.clone(),
             source: before.source.clone(),
@@ -169,8 +170,8 @@ pub struct ObstacleRow {
     pub detail: String,
 }
 
-impl From<&FileDifferences> for FileChangesRow {
-    fn from(files: &FileDifferences) -> Self {
+impl From<&ChangedFiles> for FileChangesRow {
+    fn from(files: &ChangedFiles) -> Self {
         Self {
             added: files.added.clone(),
             removed: files.removed.clone(),
@@ -202,7 +203,7 @@ impl From<&InstallObstacle> for ObstacleRow {
 
 impl From<&InstallCard> for InstallRow {
     fn from(card: &InstallCard) -> Self {
-        let state = |one: &CardPermission| match one.decision {
+        let state = |one: &InstallCardPermission| match one.decision {
             PermissionDecision::Allow => "allowed",
             PermissionDecision::Ask => "ask",
             PermissionDecision::Deny => "denied",

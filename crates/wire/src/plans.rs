@@ -1,7 +1,7 @@
 //! Plans of the daemon: skills that were fetched and scanned, and wait for a decision. What clients send about them, and what they get.
 
 use metier::{
-    LongWork, NoticeLevel,
+    NoticeLevel, TaskProgress,
     distribution::{
         InstallCard, InstallDecision, InstallPlan, InstallScope, LocalEdits, OfferKind, SkillOffer,
         SourceRequest, UpdateDecision, UpdateOptions, UpdatePlan, card_text,
@@ -432,7 +432,7 @@ pub struct ProgressDocument {
 impl ProgressDocument {
     /// How far work is now.
     #[must_use]
-    pub fn new(work: &LongWork, progress: Option<String>, ended: bool) -> Self {
+    pub fn new(work: &TaskProgress, progress: Option<String>, ended: bool) -> Self {
         let far = work.so_far();
         Self {
             kind: "progress",

@@ -1,7 +1,7 @@
 //! Documents that only the daemon gives: pages of a list, results of executing a skill, questions, sessions, changes.
 
 use metier::{
-    ApprovalQuestion, ApprovalSubject, PendingApproval, SkillChanges, SkillsNow, WatchState,
+    ApprovalQuestion, ApprovalSubject, CurrentSkills, PendingApproval, SkillChanges, WatchState,
     WatchedSkill, approval_text,
 };
 use metier_policy::{ApprovalOffer, Danger};
@@ -239,7 +239,7 @@ pub struct BrokenRow {
 impl SkillsChangedDocument {
     /// The message about changes, with what is known of the skills now.
     #[must_use]
-    pub fn new(changes: &SkillChanges, now: &SkillsNow) -> Self {
+    pub fn new(changes: &SkillChanges, now: &CurrentSkills) -> Self {
         let names = |skills: &[WatchedSkill]| -> Vec<String> {
             skills.iter().map(|skill| skill.name.clone()).collect()
         };
@@ -256,7 +256,7 @@ impl SkillsChangedDocument {
     }
 }
 
-fn broken_row(skill: &WatchedSkill, now: &SkillsNow) -> BrokenRow {
+fn broken_row(skill: &WatchedSkill, now: &CurrentSkills) -> BrokenRow {
     let found = now.skills.all().find(|found| found.path() == skill.path);
     let diagnostics = found.map(|found| &found.entry().diagnostics[..]);
     let problems = diagnostics.unwrap_or_default().iter().map(|diagnostic| {

@@ -1,8 +1,8 @@
 //! Documents of a door for programs that have no command of their own: pages of skills and tools, searches, executed skills, skills for hosts.
 
 #[cfg(feature = "run")]
-use metier::{Called, ExecutionMode, Shown};
-use metier::{ModelMatch, PublishedSkill, Skill, StatusCounts};
+use metier::{Called, ExecutionMode, RenderedSkill};
+use metier::{RankedSkill, Skill, SkillResource, StatusCounts};
 use metier_runtime::WITHHELD;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,8 +92,8 @@ pub struct FoundSkillRow {
     pub why: Vec<String>,
 }
 
-impl From<ModelMatch<'_>> for FoundSkillRow {
-    fn from(found: ModelMatch<'_>) -> Self {
+impl From<RankedSkill<'_>> for FoundSkillRow {
+    fn from(found: RankedSkill<'_>) -> Self {
         Self {
             name: found.skill.name().into_owned(),
             description: found.skill.description().to_owned(),
@@ -109,7 +109,7 @@ impl From<ModelMatch<'_>> for FoundSkillRow {
 impl ExecutedDocument {
     /// The text of a skill.
     #[must_use]
-    pub fn inline(shown: Shown) -> Self {
+    pub fn inline(shown: RenderedSkill) -> Self {
         Self {
             content: shown.content,
             commands: shown.commands.iter().map(CommandRow::from).collect(),
@@ -163,7 +163,7 @@ pub fn text_of(output: &Value) -> String {
 
 /// The entry of a skill for a host that reads and verifies its files itself.
 #[must_use]
-pub fn skill_entry(skill: &PublishedSkill) -> Value {
+pub fn skill_entry(skill: &SkillResource) -> Value {
     let files = skill
         .files
         .iter()

@@ -4,8 +4,8 @@ use metier::{
     Error,
     distribution::{
         FileDiff, InstallObstacle, PlannedSkill, RequiredSkill, SetDifference, SettingsChange,
-        SkillAge, SkillProfile, SkillRevision, SkillUpdate, SwitchReport, SyncReport, UpdatePlan,
-        UpdateState,
+        SkillProfile, SkillRevision, SkillUpdate, SwitchReport, SyncReport, UpdateAvailability,
+        UpdatePlan, UpdateState,
     },
 };
 use serde::Serialize;
@@ -359,8 +359,8 @@ pub struct OutdatedRow {
     pub error: Option<ProblemRow>,
 }
 
-impl From<&SkillAge> for OutdatedRow {
-    fn from(skill: &SkillAge) -> Self {
+impl From<&UpdateAvailability> for OutdatedRow {
+    fn from(skill: &UpdateAvailability) -> Self {
         Self {
             name: skill.name.clone(),
             source: skill.source.clone(),

@@ -514,7 +514,7 @@ impl AgentConversation {
 
     /// The files of the project, as they are now.
     fn project_state(&self) -> ProjectState {
-        let project = &self.runtime.premises().approvals.terms.project;
+        let project = &self.runtime.environment().approvals.terms.project;
         ProjectState::now(project, ProjectLimits::default())
     }
 

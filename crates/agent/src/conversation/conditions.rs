@@ -113,7 +113,7 @@ impl AgentConversation {
     }
 
     fn check_file(&self, path: &str, schema: Option<&Value>) -> Result<(), String> {
-        let project = &self.runtime.premises().approvals.terms.project;
+        let project = &self.runtime.environment().approvals.terms.project;
         let Some(schema) = schema else {
             let is_there = has_file(project, path).then_some(());
             return is_there.ok_or_else(|| format!("there is no file `{path}`"));

@@ -120,12 +120,17 @@ impl AgentConversation {
         plan: ConversationPlan,
     ) -> Result<Self, ErrorReport> {
         let model = chosen.name.to_string();
-        let id = runtime.premises().approvals.session.clone();
+        let id = runtime.environment().approvals.session.clone();
         let resumed = plan.resumes;
         let (transcript, records) = if resumed {
             Transcript::resume(runtime.store(), &id)?
         } else {
-            let folder = runtime.premises().approvals.terms.project.to_string_lossy();
+            let folder = runtime
+                .environment()
+                .approvals
+                .terms
+                .project
+                .to_string_lossy();
             let new = NewConversation {
                 id: &id,
                 at: &context.now(),

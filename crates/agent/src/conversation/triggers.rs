@@ -98,7 +98,7 @@ impl AgentConversation {
         let triggers = self.read_triggers();
         let project = self
             .runtime
-            .premises()
+            .environment()
             .approvals
             .terms
             .project

@@ -13,8 +13,8 @@ use std::{io::IsTerminal, os::unix::fs::DirBuilderExt, path::Path, sync::Arc};
 use metier::{
     ErrorKind,
     agent::{
-        Cancel, Conversation, ConversationOptions, KeptConversation, KeptConversations,
-        LastExchange, UsageMode,
+        Cancel, Conversation, ConversationOptions, LastExchange, StoredConversation,
+        StoredConversations, UsageMode,
     },
     skill::{Inventory, Status},
 };
@@ -53,8 +53,8 @@ struct Chat<'c> {
 /// Holds a new conversation, or continues an earlier one.
 pub(crate) fn hold(
     session: &CliRun,
-    kept: &KeptConversations,
-    resumed: Option<KeptConversation>,
+    kept: &StoredConversations,
+    resumed: Option<StoredConversation>,
     (orchestrate, mode): (bool, UsageMode),
     how: &How,
 ) -> Result<Exit, Failure> {
@@ -295,7 +295,7 @@ impl Chat<'_> {
     }
 
     /// Where the conversation stood.
-    fn recall(&self, one: &KeptConversation, last: &LastExchange) {
+    fn recall(&self, one: &StoredConversation, last: &LastExchange) {
         if !self.talk.is_for_people() {
             return;
         }

@@ -20,14 +20,14 @@ use crate::{
 /// Give a task to an agent with skills
 ///
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
-/// task load a skill at once, and so does --skills. A skill whose triggers match the task, the files of the project or the mode is loaded too
-/// (`metier config agent.triggers false` disables that); others the agent loads when their description fits. Whatever a skill or a tool does needs
-/// permission: reading in the project needs none; each write and each command is asked for at the terminal when it happens, or approved before
+/// task load a skill immediately, and so does --skills. A skill whose triggers match the task, the project's files or the mode is loaded too
+/// (`metier config agent.triggers false` disables that); the agent loads others when their descriptions fit. Whatever a skill or a tool does needs
+/// permission: reading in the project needs none; you are asked at the terminal about each write and each command, or approve them in advance
 /// (`--approve-skills core-tools`).
 ///
-/// The model is named with --model or permanently with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
+/// Name the model with --model, or permanently with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
 /// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that supports one of their formats (`metier config agent.base_url`).
-/// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
+/// The answer goes to stdout, progress to stderr. Ctrl-C stops the agent; the conversation is kept, and
 /// `metier chat --resume` continues it.
 #[derive(clap::Args)]
 pub(crate) struct AgentArgs {
@@ -46,7 +46,7 @@ pub(crate) struct AgentArgs {
 /// What triggers ask about besides the message and the project.
 #[derive(clap::Args)]
 pub(crate) struct InMode {
-    /// How the agent is used, for triggers that depend on it [default: interactive at a terminal, else headless]
+    /// How the agent is used, for triggers that depend on it [default: interactive at a terminal, otherwise headless]
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<ModeArg>,
 }
@@ -64,7 +64,7 @@ impl InMode {
 /// What agents have in common.
 #[derive(clap::Args)]
 pub(crate) struct How {
-    /// The model that answers, as PROVIDER/NAME, instead of the one of `agent.model`
+    /// The model, as PROVIDER/NAME, instead of the one in `agent.model`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// The output format

@@ -16,8 +16,8 @@ const MAX_INPUT: u64 = 4 << 20;
 
 /// Call a tool of a skill
 ///
-/// The skill is activated, its tool called and the skill deactivated again. What the tool does needs the permissions that were
-/// approved for the skill, and each act leaves a receipt (`metier log`). With --skills other skills are active too, and their
+/// Activates the skill, calls its tool and deactivates the skill again. What the tool does needs the permissions that were
+/// approved for the skill, and each act leaves a receipt (`metier log`). With --skills, other skills are active too, and their
 /// hooks see the call.
 #[derive(clap::Args)]
 pub(crate) struct CallArgs {

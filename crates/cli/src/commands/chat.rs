@@ -1,7 +1,7 @@
 //! `metier chat`
 
 use metier::{
-    agent::{KeptConversation, KeptConversations},
+    agent::{StoredConversation, StoredConversations},
     text::ago,
 };
 use metier_wire::{ConversationRow, ConversationsDocument};
@@ -17,7 +17,7 @@ use crate::{
 /// Chat with a model that has skills
 ///
 /// Each line that you type goes to the model; a line that ends with `\` continues on the next, and pasted text may have several lines. `/name`
-/// and `$name` load a skill at once, the Tab key completes their names, and /help lists what else you can type. Ctrl-C stops the answer, Ctrl-D
+/// and `$name` load a skill immediately, the Tab key completes their names, and /help lists what else you can type. Ctrl-C stops the answer, Ctrl-D
 /// leaves. The conversation is kept: --resume continues it. The model and its key are those of `metier agent`. On a terminal the model's
 /// Markdown is rendered. Without a terminal each line of the input is one turn, and the exit code shows whether the last one was answered.
 #[derive(clap::Args)]
@@ -56,7 +56,7 @@ pub(crate) fn run(session: &CliRun, args: &ChatArgs) -> Result<Exit, Failure> {
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &CliRun, kept: &KeptConversations) -> Result<Exit, Failure> {
+fn list(session: &CliRun, kept: &StoredConversations) -> Result<Exit, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
@@ -73,7 +73,7 @@ fn list(session: &CliRun, kept: &KeptConversations) -> Result<Exit, Failure> {
 }
 
 /// A conversation in one line.
-fn line(session: &CliRun, one: &KeptConversation) -> String {
+fn line(session: &CliRun, one: &StoredConversation) -> String {
     let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
     let head = format!(
         "{}  {:<11}  {:>9}  ",

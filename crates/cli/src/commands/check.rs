@@ -23,8 +23,8 @@ use crate::{
 /// Validate, scan and test skills, with their trigger queries
 ///
 /// For maintainers of a repository of skills, for hooks and for CI. A path is a skill's folder, a folder of skills, or any file of a skill:
-/// files that belong to no skill are ignored. Tests of a skill that is not valid or blocked are not run. Trigger queries in `evals/` are measured as
-/// `metier eval` does; they fail the check only with `--min-hit1`. Exit code 1 when something is wrong.
+/// files that belong to no skill are ignored. Tests of a skill that is invalid or blocked are not run. Trigger queries in `evals/` are measured as
+/// by `metier eval`; they fail the check only with `--min-hit1`. Exit code 1 when something is wrong.
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// Folders of skills, or files of skills
@@ -36,8 +36,8 @@ pub(crate) struct CheckArgs {
     /// Check only skills that changed since this git revision
     #[arg(long, value_name = "REF")]
     since: Option<String>,
-    /// Fail when a smaller part of the trigger queries finds its skill first, between 0 and 1
-    #[arg(long, value_name = "PART", value_parser = eval::part)]
+    /// Fail when a smaller fraction of the trigger queries (between 0 and 1) ranks its skill first
+    #[arg(long, value_name = "FRACTION", value_parser = eval::part)]
     min_hit1: Option<f64>,
     /// How to print: text, json or sarif
     #[arg(long, value_enum, value_name = "FORMAT")]

@@ -14,7 +14,7 @@ use crate::{
 /// For bash: `metier completions bash > ~/.local/share/bash-completion/completions/metier`.
 /// For zsh: `metier completions zsh > ~/.zfunc/_metier`, with that folder in `fpath`.
 /// For fish: `metier completions fish > ~/.config/fish/completions/metier.fish`.
-/// In these three the Tab key also completes names of skills, keys and values of the configuration.
+/// In these three shells the Tab key also completes names of skills, and keys and values of the configuration.
 #[derive(clap::Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell

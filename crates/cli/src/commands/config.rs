@@ -19,8 +19,8 @@ use crate::{
 ///
 /// `metier config` shows everything, `metier config KEY` one value, `metier config KEY VALUE` writes it
 /// to the user's file and keeps the comments there. Values are taken from defaults, then the user's file, then
-/// the project's `.metier/config.toml` (which may only tighten), then METIER_… variables. `config get KEY`, `config set KEY VALUE` and
-/// `config unset KEY` are other spellings; a section, such as `agent`, shows its keys.
+/// the project's `.metier/config.toml` (which can only make them stricter), then METIER_… variables. `config get KEY`, `config set KEY VALUE` and
+/// `config unset KEY` do the same; a section, such as `agent`, shows its keys.
 #[derive(clap::Args)]
 pub(crate) struct ConfigArgs {
     /// A key, such as `skills.validation`, or a section, such as `agent`
@@ -33,7 +33,7 @@ pub(crate) struct ConfigArgs {
     /// Remove the key from the user's file
     #[arg(long, requires = "key", conflicts_with = "value")]
     unset: bool,
-    /// Print every key with what it does, as Markdown
+    /// Print every key and what it does, as Markdown
     #[arg(long, conflicts_with_all = ["key", "value"])]
     reference: bool,
 }

@@ -17,7 +17,7 @@ use crate::{
 
 /// Show which programs and skills a skill requires
 ///
-/// Nothing is installed without a question: --install shows the command, asks, runs that one installer with your rights, and
+/// Nothing is installed without asking: --install shows the command, asks, runs that one installer with your rights, and
 /// checks again. --tree shows the skills that it requires, and why their versions don't fit together.
 #[derive(clap::Args)]
 pub(crate) struct DepsArgs {
@@ -30,10 +30,10 @@ pub(crate) struct DepsArgs {
     /// Run an installer
     #[arg(long)]
     install: bool,
-    /// The installer, by its id or by a program that it installs, if there are several
+    /// Which installer, if there are several: its id, or a program that it installs
     #[arg(long, value_name = "ID", requires = "install")]
     with: Option<String>,
-    /// Don't ask
+    /// Don't ask for confirmation (for scripts)
     #[arg(long, requires = "install")]
     yes: bool,
 }

@@ -15,9 +15,9 @@ use crate::{
 
 /// Check this machine and show the command that fixes each problem
 ///
-/// Problems are printed first; checks that pass take a line for each group, and with -v one for each check.
-/// Skills are scanned too, unless the verdict on their exact bytes is known.
-/// Exit code 1 when something failed; warnings alone don't fail.
+/// Problems are printed first; checks that pass are summarised in a line for each group, or listed one by one with -v.
+/// Skills are scanned too, unless a verdict on their exact bytes is already stored.
+/// Exit code 1 when a check failed; warnings alone don't count.
 #[derive(clap::Args)]
 pub(crate) struct DoctorArgs {}
 

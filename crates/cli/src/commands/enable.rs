@@ -11,7 +11,7 @@ use crate::{
 
 /// Enable skills that were disabled
 ///
-/// Changes the user's configuration and keeps the comments there; `metier undo` takes it back. With --project the setting that disables the
+/// Changes the user's configuration and keeps its comments; `metier undo` reverts it. With --project, the setting that disables the
 /// skill is removed from the project's `.metier/config.toml`.
 #[derive(clap::Args)]
 pub(crate) struct EnableArgs {
@@ -21,8 +21,8 @@ pub(crate) struct EnableArgs {
 
 /// Disable skills without removing them
 ///
-/// A disabled skill stays installed, and no model sees it. Changes the user's configuration and keeps the comments there; `metier undo` takes it
-/// back. With --project the skill is disabled for all who work on the project, in its `.metier/config.toml`.
+/// A disabled skill stays installed, but no model sees it. Changes the user's configuration and keeps its comments; `metier undo` reverts
+/// it. With --project, the skill is disabled for everyone who works on the project, in its `.metier/config.toml`.
 #[derive(clap::Args)]
 pub(crate) struct DisableArgs {
     #[command(flatten)]
@@ -34,7 +34,7 @@ struct SwitchArgs {
     /// The skills, by name, source:name or path
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// Change the configuration of the project
+    /// Change the project's configuration instead of yours
     #[arg(long)]
     project: bool,
     /// Show what would change, and change nothing

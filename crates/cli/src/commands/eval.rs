@@ -17,9 +17,9 @@ use crate::{
 
 /// Measure which skills their trigger queries find
 ///
-/// A query says which skill it is for. Skills ship queries in `evals/*.json` (`[{query, should_trigger}]` or `{evals: [{prompt}]}`); a file that
+/// A query names the skill that it should find. Skills ship queries in `evals/*.json` (`[{query, should_trigger}]` or `{evals: [{prompt}]}`); a file that
 /// ends in `.tsv` has lines `query<TAB>skill`, with `!` before the name of a skill that must not be found first. Each query is
-/// compared with all skills of the folders, by their texts and triggers, without a model. A skill fires when it is ahead of the best other skill, so
+/// compared with all skills in the folders, by their text and triggers, without a model. A query passes when its skill scores above all others, so
 /// name a folder with its neighbours, or use `--installed`.
 #[derive(clap::Args)]
 pub(crate) struct EvalArgs {
@@ -28,8 +28,8 @@ pub(crate) struct EvalArgs {
     /// A query passes when its skill is among the best K
     #[arg(long, value_name = "K", default_value = "1")]
     top: NonZeroUsize,
-    /// Fail when a smaller part of the queries finds its skill first, between 0 and 1
-    #[arg(long, value_name = "PART", value_parser = part)]
+    /// Fail when a smaller fraction of the queries (between 0 and 1) ranks its skill first
+    #[arg(long, value_name = "FRACTION", value_parser = part)]
     min_hit1: Option<f64>,
     /// Also compare with the skills that are installed
     #[arg(long)]

@@ -20,8 +20,8 @@ use crate::{
 
 /// Run a skill's script in a sandbox limited to its permissions
 ///
-/// The script sees its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
-/// variables. It starts in the working directory. Its output appears at once, standard input is passed on unless that is the terminal, and metier
+/// The script can use its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
+/// variables. It starts in the working directory. Its output is shown as it is written, standard input is passed on unless it is the terminal, and metier
 /// exits with its exit code. Every run leaves a receipt (`metier log`).
 #[derive(clap::Args)]
 pub(crate) struct ExecArgs {

@@ -15,14 +15,14 @@ const MAX_WORDS: usize = 12;
 
 /// List queries that should find a skill, and missing words
 ///
-/// The queries are those that the skill ships in `evals/`, or else the phrases in quotes of its description, or the description itself; `--query` adds
+/// The queries are those that the skill ships in `evals/`, otherwise the quoted phrases in its description, otherwise the description itself; `--query` adds
 /// one. Each is compared with all skills. For a query that finds another skill first, the words that the name and description lack are
-/// listed, and the words and neighbours that only the body of the other skill has. Points are an estimate for one occurrence in the description.
+/// listed, and the words and pairs of words that only the other skill's body has. Points are an estimate for one occurrence in the description.
 #[derive(clap::Args)]
 pub(crate) struct ImproveArgs {
     /// A skill: its name, `source:name` for a shadowed one, or its folder
     name: String,
-    /// A query that the skill should win
+    /// A query that should find the skill
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
 }

@@ -292,10 +292,9 @@ fn needs(
     let card = &manifest.card;
     let mut diagnostics = inventory.entry(skill).diagnostics.iter();
     let tools_unchecked = diagnostics.any(|one| one.code == DiagnosticCode::ToolsUnchecked);
-    if card.requirements.is_empty() && skill.reasons.is_empty() {
-        return;
+    if !card.requirements.is_empty() {
+        page.heading("requirements");
     }
-    page.heading("what it needs");
     for (position, requirement) in card.requirements.iter().enumerate() {
         let (kind, what) = match &requirement.need {
             Need::Bin(name) => ("program", name.to_string()),
@@ -345,14 +344,17 @@ fn needs(
         };
         page.line(&format!("    {sign} {kind} {}", one_line(&what)));
     }
+    if !skill.reasons.is_empty() {
+        page.heading("why it can't be used");
+    }
     for reason in &skill.reasons {
+        page.line(&format!("    {}", one_line(&reason.message)));
         if let Some(hint) = &reason.hint {
-            page.line(&format!(
-                "      → {}: {}",
-                one_line(&reason.message),
-                one_line(hint)
-            ));
+            page.line(&format!("      → {}", one_line(hint)));
         }
+    }
+    if !card.installers.is_empty() {
+        page.heading("how to install the programs");
     }
     for installer in &card.installers {
         let label = installer.label.as_deref().unwrap_or(&installer.kind);

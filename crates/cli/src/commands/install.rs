@@ -24,10 +24,11 @@ use crate::{
 ///
 /// SRC is a folder (./my-skill), an archive (.skill, .zip, .tar.gz), a git repository (owner/repo, owner/repo/folder@branch,
 /// git+https://…), a URL or the name of a skill in a registry. Names after it choose among the skills of a source.
-/// Without SRC, what the lock states is installed.
+/// Without SRC, installs the versions in the lock file.
 ///
 /// A skill is fetched into quarantine and scanned. You see where it comes from, what it asks for and what the scanner found, and
-/// decide. Then it is placed in ~/.agents/skills and pinned in the lock. A skill with a critical finding is never installed.
+/// decide. Then it is placed in ~/.agents/skills and pinned in the lock file. A skill with a critical finding is refused, unless you have accepted
+/// those bytes with `metier scan --accept`.
 #[derive(clap::Args)]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
@@ -49,28 +50,28 @@ pub(crate) struct AddArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct InstallFlags {
-    /// The source, then names of skills in it; without one, what the lock states
+    /// The source, then names of skills in it; without one, the versions in the lock file
     #[arg(value_name = "SRC")]
     words: Vec<String>,
-    /// Every skill of the source
+    /// Install every skill of the source
     #[arg(long)]
     all: bool,
     /// Show what would be installed, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Don't ask, as in scripts; a critical finding is refused anyway
+    /// Don't ask for confirmation (for scripts); a critical finding is refused unless it was accepted
     #[arg(long, short)]
     yes: bool,
     /// Approve this permission for exactly these bytes, such as `shell:exec(git *)`
     #[arg(long, value_name = "P")]
     approve: Vec<String>,
-    /// Replace or shadow a skill that is from elsewhere or was edited
+    /// Replace or shadow a skill that came from elsewhere or was edited
     #[arg(long)]
     replace: bool,
     /// Also put the skills into the folders of these agents, as `metier sync` does
     #[arg(long, value_name = "AGENT,…", value_delimiter = ',')]
     to: Vec<String>,
-    /// Install exactly what the lock states; fail if a skill was changed
+    /// Install exactly the versions in the lock file; fail if a skill was changed
     #[arg(long, conflicts_with_all = ["words", "all", "replace", "approve", "to"])]
     frozen: bool,
 }

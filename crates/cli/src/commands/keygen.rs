@@ -13,8 +13,8 @@ use crate::{
 
 /// Create a key for signing packages
 ///
-/// The secret key is written to a file that only you can read, the public key to FILE.pub for others. Both are in the format of minisign. The
-/// password comes from a question at the terminal, from `--password-file`, or from the variable METIER_KEY_PASSWORD. An existing key is never overwritten.
+/// The secret key is written to a file that only you can read, the public key to FILE.pub for others. Both are in minisign's format. The
+/// password is read from the terminal, from `--password-file`, or from the variable METIER_KEY_PASSWORD. An existing key is never overwritten.
 #[derive(clap::Args)]
 pub(crate) struct KeygenArgs {
     /// The file of the secret key [default: signing.key in the data folder]

@@ -24,7 +24,7 @@ use crate::{
 /// List the skills of every agent, and why some can't be used
 ///
 /// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ not ready or
-/// blocked. With `--json` every skill is in the document, whatever its status.
+/// blocked. With `--json`, the document has every skill, whatever its status.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
     /// Only skills with all of these words in their name or description
@@ -44,10 +44,10 @@ pub(crate) struct ListArgs {
     /// Also show shadowed, disabled and invalid skills
     #[arg(long)]
     all: bool,
-    /// Scan the skills first instead of showing the last verdict
+    /// Scan the skills first instead of showing their last verdicts
     #[arg(long)]
     scan: bool,
-    /// Ask every MCP server of `skills.mcp` for its skills; otherwise only those whose list is missing or old
+    /// Ask every MCP server in `skills.mcp` for its skills; otherwise only those whose list is missing or old
     #[arg(long)]
     refresh: bool,
     /// List the skills of registries instead

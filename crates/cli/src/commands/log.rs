@@ -17,16 +17,16 @@ use crate::{
 /// Show what skills did, and what was refused
 ///
 /// Every act of a skill leaves a receipt, allowed or not, with the digest of the skill. It is written before the act starts
-/// and completed when it ends; until then it is `begun`. --verbose prints exact times. Receipts form a hash chain that reveals a changed or missing one: --verify
+/// and completed when it ends; until then it is `begun`. --verbose prints exact times. Receipts form a hash chain that reveals a changed or missing receipt: --verify
 /// checks all of them, including older ones in files beside the database.
 #[derive(clap::Args)]
 pub(crate) struct LogArgs {
-    /// Only this skill
+    /// Only the receipts of this skill
     name: Option<String>,
-    /// Only from this time on: `2026-01-31`, `2026-01-31T09:00:00Z`, or an age such as `10m`, `3h`, `7d`
+    /// Only since this time: `2026-01-31`, `2026-01-31T09:00:00Z`, or an age such as `10m`, `3h`, `7d`
     #[arg(long, value_name = "T")]
     since: Option<String>,
-    /// At most this many, the newest first; 0 shows all
+    /// Show at most this many, the newest first; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
     /// Check that no receipt was changed or removed

@@ -13,20 +13,20 @@ use crate::{
 
 /// Log in to a registry, to publish there
 ///
-/// The token is read from the terminal, or from standard input in scripts, and checked. It is kept in a file that only you can read. Who runs the
-/// registry makes tokens, with `metier-registry token new`.
+/// The token is read from the terminal, or from standard input in scripts, and checked. It is stored in a file that only you can read. The registry's
+/// administrator creates tokens with `metier-registry token new`.
 #[derive(clap::Args)]
 pub(crate) struct LoginArgs {
     /// The registry [default: the first one of `skills.registry_url`]
     #[arg(value_name = "URL")]
     registry: Option<String>,
-    /// Log in at an MCP server of `skills.mcp` or `agent.mcp` instead, with a browser on this machine
+    /// Log in to an MCP server of `skills.mcp` or `agent.mcp` instead, with a browser on this machine
     #[arg(long, value_name = "NAME", conflicts_with = "registry")]
     mcp: Option<String>,
     /// Forget the token
     #[arg(long)]
     logout: bool,
-    /// Check the token, and keep or remove nothing
+    /// Check the token, but store or remove nothing
     #[arg(long, conflicts_with = "mcp")]
     dry_run: bool,
 }

@@ -12,10 +12,10 @@ use crate::{
 
 /// Print the manual page
 ///
-/// With --out a page for each command is written into a folder.
+/// With --out, writes a page for each command into a folder.
 #[derive(clap::Args)]
 pub(crate) struct ManArgs {
-    /// Write `metier.1`, `metier-list.1`, … here
+    /// Write `metier.1`, `metier-list.1`, … into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

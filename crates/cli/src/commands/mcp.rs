@@ -14,13 +14,13 @@ use crate::{
 
 /// Serve the skills to an agent, over MCP on stdin and stdout
 ///
-/// Started by the agent, not by you. Most agents take this in their MCP configuration, such as `.mcp.json` (Claude
+/// The agent starts this command, not you. Most agents accept this in their MCP configuration, such as `.mcp.json` (Claude
 /// Code) or `.cursor/mcp.json` (Cursor):
 ///
 /// {"mcpServers": {"metier": {"command": "metier", "args": ["mcp"]}}}
 ///
-/// The model gets tools to search, list, activate, read, scan and execute skills, and to call the tools that skills bring. Permissions are
-/// requested through the agent, if it can ask you; else approve what a skill needs before, with `metier permissions NAME --approve`, in the
+/// The model gets tools to search, list, activate, read, scan and execute skills, and to call the tools that skills provide. Permissions are
+/// requested through the agent, if it can ask you; otherwise approve what a skill needs in advance, with `metier permissions NAME --approve`, in the
 /// configuration, or with `--approve-skills` after `mcp`. Other flags work too, such as `--root DIR` for the skills of one folder.
 #[derive(clap::Args)]
 pub(crate) struct McpArgs {}
@@ -37,7 +37,7 @@ pub(crate) fn run(
             output.paint_talk("note:", Tone::Note)
         ));
     }
-    metier::tidy_up(machine, output)?;
+    metier::restore_protected_places(machine, output)?;
     let output = Arc::new(Output::unattended(global));
     let served = serve(settings(global, machine, &output));
     served.map_err(|error| match error {

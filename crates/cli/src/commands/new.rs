@@ -21,11 +21,11 @@ use crate::{
 
 /// Create a new, working skill
 ///
-/// It writes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. The
+/// Writes a folder with a manifest, instructions for the model, code, a README and tests, all of them small and meant to be changed. The
 /// skill is valid, scans clean, and its tests pass.
 #[derive(clap::Args)]
 pub(crate) struct NewArgs {
-    /// What to call it: lower-case letters, digits and hyphens
+    /// The skill's name: lower-case letters, digits and hyphens
     name: String,
     /// What it contributes
     #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kinds())]
@@ -36,7 +36,7 @@ pub(crate) struct NewArgs {
     /// What the program is written in
     #[arg(long, value_enum)]
     language: Option<Language>,
-    /// Make its folder below this one instead of here
+    /// Create its folder in this one instead of here
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }
@@ -130,7 +130,7 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     let failure = match usable {
         Err(error) => failure.detail(error.to_string()),
         Ok(_) => failure.detail(format!(
-            "a name has lower-case letters, digits and single hyphens between them, at most {MAX_NAME} characters"
+            "a name consists of lower-case letters and digits, separated by single hyphens, at most {MAX_NAME} characters"
         )),
     };
     let near = conforming(name);

@@ -1,6 +1,6 @@
 //! `metier outdated`
 
-use metier::distribution::{InstallScope, SkillAge};
+use metier::distribution::{InstallScope, UpdateAvailability};
 use metier_wire::{OutdatedDocument, OutdatedRow};
 
 use crate::{
@@ -18,7 +18,7 @@ pub(crate) struct OutdatedArgs {
     /// The skills [default: all installed ones]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The skills of the project instead of the user's
+    /// The project's skills instead of yours
     #[arg(long)]
     project: bool,
 }
@@ -36,19 +36,19 @@ pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure
         })?;
         return Ok(exit);
     }
-    let listed: Vec<&SkillAge> = skills
+    let listed: Vec<&UpdateAvailability> = skills
         .iter()
         .filter(|skill| skill.is_outdated() || skill.newest.is_err())
         .collect();
-    let width = |text: &dyn Fn(&SkillAge) -> String| {
+    let width = |text: &dyn Fn(&UpdateAvailability) -> String| {
         listed
             .iter()
             .map(|skill| text(skill).chars().count())
             .max()
             .unwrap_or(0)
     };
-    let name = |skill: &SkillAge| one_line(&skill.name);
-    let versions = |skill: &SkillAge| match &skill.newest {
+    let name = |skill: &UpdateAvailability| one_line(&skill.name);
+    let versions = |skill: &UpdateAvailability| match &skill.newest {
         Ok(newest) => format!("{} → {}", skill.here.label(), newest.label()),
         Err(_) => skill.here.label(),
     };

@@ -246,10 +246,10 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
     {
         next.push((
             format!("metier show {} --no-exec", shell_word(&entry.name())),
-            "see the text for a model",
+            "see what a model would read",
         ));
     }
     next.push(("metier list".to_owned(), "see every skill"));
-    next.push(("metier prompt".to_owned(), "see the prompt about them"));
+    next.push(("metier prompt".to_owned(), "print them as a system prompt"));
     next
 }

@@ -13,15 +13,15 @@ use crate::{
 
 /// Pack a skill into a .skill file that others can install
 ///
-/// The same files give the same bytes on every machine. A skill that is not valid, that the scanner finds critical or that contains links is
+/// The same files give the same bytes on every machine. A skill that is invalid, has a critical finding or contains links is
 /// refused. `__pycache__`, `node_modules`, `.git`, `*.pyc`, `.DS_Store`, `evals/`,
-/// `SKILL.schema.json` and packages in the folder are left out.
+/// `SKILL.schema.json` and other packages are left out.
 #[derive(clap::Args)]
 pub(crate) struct PackArgs {
     /// The skill's folder or name
     #[arg(default_value = ".")]
     path: String,
-    /// The file to write, or a folder for it, which is made if it does not exist [default: NAME.skill]
+    /// The file to write, or a folder for it, which is created if it does not exist [default: NAME.skill]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a bill of materials (CycloneDX 1.6) to FILE.cdx.json
@@ -33,7 +33,7 @@ pub(crate) struct PackArgs {
     /// Replace a file with other content
     #[arg(long)]
     force: bool,
-    /// Check everything and write nothing
+    /// Check everything, but write nothing
     #[arg(long)]
     dry_run: bool,
 }

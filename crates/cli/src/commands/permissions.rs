@@ -15,7 +15,7 @@ use crate::{
 
 /// Show, approve and revoke the permissions of skills
 ///
-/// Without a name: every answer so far. With one: the permissions that the skill asks for, each with your answer, for exactly
+/// Without a name, shows every answer so far; with one, the permissions that the skill asks for, each with your answer, for exactly
 /// the bytes that it has now. An approval ends when the skill changes; a denial stays until you revoke it.
 #[derive(clap::Args)]
 pub(crate) struct PermissionsArgs {
@@ -24,7 +24,7 @@ pub(crate) struct PermissionsArgs {
     /// Allow this, such as `shell:exec(git *)`; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with_all = ["revoke", "deny"])]
     approve: Option<Vec<String>>,
-    /// Never allow this, whatever becomes of the skill; without a value, everything that it asks for
+    /// Never allow this, even if the skill changes; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with = "revoke")]
     deny: Option<Vec<String>>,
     /// Forget the answer about this; without a value, all answers

@@ -13,7 +13,7 @@ use crate::{
 ///
 /// A profile is a list of skills in the configuration. While one is in use, all other skills are disabled except the built-in ones; nothing is
 /// removed. `metier profile` lists the profiles, `profile save NAME [SKILL …]` saves one (without skills: those that are enabled now), `profile use
-/// NAME` applies it, `profile clear` enables all skills again, `profile remove NAME` forgets one. `metier undo` takes each change back.
+/// NAME` applies it, `profile clear` enables all skills again, `profile remove NAME` deletes one. `metier undo` reverts each change.
 #[derive(clap::Args)]
 pub(crate) struct ProfileArgs {
     /// What to do [default: list]
@@ -39,7 +39,7 @@ enum ProfileAction {
     Clear,
     /// Save a profile
     Save,
-    /// Forget a profile
+    /// Delete a profile
     Remove,
 }
 
@@ -103,7 +103,7 @@ fn change(
         ProfileAction::Save => false,
     };
     if too_many {
-        let message = format!("`profile {}` takes fewer words", action.as_str());
+        let message = format!("too many arguments for `profile {}`", action.as_str());
         return Err(Failure::broken("usage", message).hint("metier help profile"));
     }
     let name = || {

@@ -24,11 +24,11 @@ const MAX_BASE: u64 = 16 << 20;
 /// Print the skills as a system prompt
 ///
 /// By default the catalog: name, description and location of every skill that is ready. Skills named
-/// with `--skills` are active: their texts follow the catalog, each with the prompt files of its manifest, then the additions of
+/// with `--skills` are active: their instructions follow the catalog, each with the prompt files of its manifest, then the additions of
 /// their `before_prompt_build` hooks. `--mode full` prints whole bodies.
 #[derive(clap::Args)]
 pub(crate) struct PromptArgs {
-    /// How the catalog is written
+    /// The format of the catalog
     #[arg(long, value_enum, default_value_t = PromptFormatArg::Xml)]
     format: PromptFormatArg,
     /// The catalog, or whole bodies
@@ -51,10 +51,10 @@ pub(crate) struct PromptArgs {
     /// Skills that fit this task come first, and keep their descriptions
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Put this file before it; `-` reads stdin
+    /// Put the content of this file before it; `-` reads stdin
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
-    /// Also skills that are not ready
+    /// Include skills that are not ready
     #[arg(long)]
     include_disabled: bool,
     /// Print the enclosing section even when there are no skills

@@ -14,8 +14,8 @@ use crate::{
 
 /// Pack a skill and publish it in a registry
 ///
-/// A version never changes once it is published: the same bytes again are fine, other bytes need a new version. The registry scans the
-/// package; one with a critical finding is kept there and not served. Run `metier login` first.
+/// A version never changes once it is published: publishing the same bytes again is fine, other bytes need a new version. The registry scans the
+/// package; one with a critical finding is kept but not served. Run `metier login` first.
 #[derive(clap::Args)]
 pub(crate) struct PublishArgs {
     /// The folder or the name of the skill, or a .skill file
@@ -27,16 +27,16 @@ pub(crate) struct PublishArgs {
     /// Sign the package with your key
     #[arg(long)]
     sign: bool,
-    /// The file of the secret key [default: the one that `metier keygen` made]
+    /// The file of the secret key [default: the one that `metier keygen` created]
     #[arg(long, value_name = "FILE", requires = "sign")]
     key: Option<PathBuf>,
     /// Read the password of the key from the first line of this file
     #[arg(long, value_name = "FILE", requires = "sign")]
     password_file: Option<PathBuf>,
-    /// For administrators: accept a name that resembles another one
+    /// For administrators: accept a name that resembles another skill's
     #[arg(long)]
     allow_similar: bool,
-    /// Pack and check the skill, and send nothing
+    /// Pack and check the skill, but send nothing
     #[arg(long)]
     dry_run: bool,
 }

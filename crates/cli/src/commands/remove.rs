@@ -15,7 +15,7 @@ use crate::{
 /// Remove installed skills, or restore a removed one
 ///
 /// Removes skills that `metier install` or `metier add` placed, from their folders and from the lock. What is removed is kept:
-/// `metier undo` takes back the last change, `metier remove --restore NAME` brings back one skill.
+/// `metier undo` reverts the last change, `metier remove --restore NAME` restores one skill.
 #[derive(clap::Args)]
 pub(crate) struct RemoveArgs {
     /// The skills
@@ -27,13 +27,13 @@ pub(crate) struct RemoveArgs {
     /// Only the project's skills
     #[arg(long)]
     project: bool,
-    /// Bring removed skills back
+    /// Restore removed skills
     #[arg(long)]
     restore: bool,
     /// Show what would be removed or restored, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Don't ask, as in scripts
+    /// Don't ask for confirmation (for scripts)
     #[arg(long, short)]
     yes: bool,
 }

@@ -1,6 +1,6 @@
 //! `metier rollback`
 
-use metier::distribution::{InstallScope, KeptRevision};
+use metier::distribution::{InstallScope, StoredRevision};
 use serde_json::json;
 
 use super::update::{Carrying, UpdateHow, carry_out};
@@ -13,19 +13,19 @@ use crate::{
 
 /// Roll a skill back to an earlier version
 ///
-/// Without a version that is the one before the current one. The bytes of every installed state are kept, and are scanned again with today's rules;
-/// permissions that were approved for them still count. Nothing is fetched. --list shows the states.
+/// Without a version, rolls back to the one before the current one. The bytes of every installed state are kept, and are scanned again with today's rules;
+/// permissions that were approved for them are still valid. Nothing is fetched. --list shows the states.
 #[derive(clap::Args)]
 pub(crate) struct RollbackArgs {
     /// The skill
     name: String,
-    /// A version, or the beginning of a digest
+    /// A version, or the first characters of a digest
     #[arg(value_name = "VERSION")]
     to: Option<String>,
     /// List the states that are kept
     #[arg(long, conflicts_with = "to")]
     list: bool,
-    /// A skill of the project instead of the user's
+    /// The project's skill instead of yours
     #[arg(long)]
     project: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) fn run(session: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure
     carry_out(session, plan, &carrying)
 }
 
-fn list(session: &CliRun, kept: &[KeptRevision]) -> Result<Exit, Failure> {
+fn list(session: &CliRun, kept: &[StoredRevision]) -> Result<Exit, Failure> {
     let output = &session.output;
     if output.is_json() {
         let rows = kept.iter().map(|kept| {

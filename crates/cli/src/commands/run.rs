@@ -21,10 +21,10 @@ use crate::{
 
 /// Run a skill
 ///
-/// The name is that of a skill, or of a workflow in one. A skill with a workflow runs it: the arguments are its input, what it returns is printed, and everything that it does needs the
-/// permissions that were approved for it; asking a model is one of them. Any other skill is followed by an agent: `metier run review-pr
-/// 123` is what `/review-pr 123` is in `metier chat`, with the model of `metier agent`. --dry-run prints the text that a model would
-/// get: the skill's text with its arguments, after its commands have run, if they are permitted.
+/// NAME is a skill, or a workflow in one. A skill with a workflow runs it: the arguments are its input, its result is printed, and everything that it does needs the
+/// permissions that were approved for it; asking a model is one of them. Any other skill is carried out by an agent: `metier run review-pr
+/// 123` does what `/review-pr 123` does in `metier chat`, with the model of `metier agent`. --dry-run prints the prompt that a model would
+/// get: the skill's instructions with their arguments, after the commands in them have run, if they are permitted.
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
     /// The skill, or one of its workflows
@@ -34,7 +34,7 @@ pub(crate) struct RunArgs {
     /// The workflow to run, if the skill has several
     #[arg(long)]
     workflow: Option<String>,
-    /// Print the text that a model would get, without asking one
+    /// Print the prompt that a model would get, without asking one
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

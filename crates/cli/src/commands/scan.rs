@@ -26,7 +26,7 @@ use crate::{
 /// instructions. What a skill is merely able to do is listed and blocks nothing. Exit code 1 when
 /// something is found at or above `--fail-on`, or when not everything could be read.
 ///
-/// A blocked skill can be accepted as it is with `--accept`: for exactly these bytes, until one changes.
+/// `--accept` accepts a blocked skill as it is: exactly these bytes, until one of them changes.
 #[derive(clap::Args)]
 pub(crate) struct ScanArgs {
     /// A skill's name or folder, or a folder of skills [default: this folder; with `--root`, all skills there]
@@ -47,7 +47,7 @@ pub(crate) struct ScanArgs {
     /// Show only skills that are blocked, and why
     #[arg(long, conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
     bad: bool,
-    /// Show only findings of this rule or category, such as `exfiltration`; the verdict stays the one about everything
+    /// Show only findings of this rule or category, such as `exfiltration`; the verdict still covers all findings
     #[arg(long, value_name = "RULE", conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
     only: Vec<String>,
     /// Print the permissions that the code of the skill would need
@@ -108,7 +108,7 @@ pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
     let verdicts = total(&scans);
     if args.bad {
-        scans.retain(|scan| scan.stance() == ScanConsequence::Blocked || is_bad(scan));
+        scans.retain(|scan| scan.consequence() == ScanConsequence::Blocked || is_bad(scan));
     }
     print(session, args, &scans, &verdicts)?;
     Ok(Exit::unmet_if(fails))

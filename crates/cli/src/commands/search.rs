@@ -15,7 +15,7 @@ use crate::{
 /// Search the skills of this machine and of registries
 ///
 /// A skill matches if its name, description or tags contain all words. Those of this machine are listed first. The registries are those of
-/// `skills.registry_url`; what they answered is used for an hour, and longer if they can't be reached.
+/// `skills.registry_url`; their answers are cached for an hour, and used longer if they can't be reached.
 #[derive(clap::Args)]
 pub(crate) struct SearchArgs {
     /// Words to search for

@@ -24,8 +24,8 @@ use crate::{
 ///
 /// A skill fits when the task names it (`/name`, `$name`), when one of its keywords is in the task, when the project has the
 /// files or languages of its triggers, or when its name, description and body have the words of the task. A coding task also gets `specification-engine` and `opencode-implementer`, both or an
-/// error; the words of a task decide whether it is coding. Only skills that can be used are picked; `metier why` explains
-/// the others.
+/// error; the words of a task decide whether it is coding. Only skills that can be used are picked; `metier why` explains why
+/// others were not picked.
 #[derive(clap::Args)]
 pub(crate) struct SelectArgs {
     /// The task, in quotes
@@ -58,7 +58,7 @@ pub(super) struct Ruled {
     /// How costly mistakes are: at high risk, skills that write or run commands must be named
     #[arg(long, value_enum, value_name = "RISK", default_value_t = RiskArg::Low)]
     risk: RiskArg,
-    /// The field of the task: a word of a skill's category or tags
+    /// The field of the task: a word in a skill's category or tags
     #[arg(long, value_name = "WORD")]
     domain: Option<String>,
 }

@@ -30,10 +30,10 @@ pub(super) const MAX_CONNECTIONS: usize = 8_192;
 /// Serve the skills to programs and pages: HTTP, WebSocket and MCP
 ///
 /// The daemon answers on this machine only: HTTP below /api/v1 (/api/v1/openapi.json describes it), a WebSocket at /ws,
-/// /healthz and /metrics. Changes of skills are noticed at once and reported to everyone who subscribed. Programs show the token, which is in
+/// /healthz and /metrics. Changes to skills are noticed immediately and reported to every subscriber. Programs send the token, which is in
 /// the file `token` of the data folder: `Authorization: Bearer TOKEN`. A browser opens the link that is printed; it works once.
 ///
-/// There is one daemon for each data folder. Ctrl-C or SIGTERM ends it, and everything that it started. Other machines reach it
+/// There is one daemon for each data folder. Ctrl-C or SIGTERM stops it, and everything that it started. Other machines reach it
 /// only with --tls-cert and --tls-key, under the names of --host. `dist/` has units for systemd, with socket activation.
 #[derive(clap::Args)]
 pub(crate) struct ServeArgs {
@@ -49,10 +49,10 @@ pub(crate) struct ServeArgs {
     /// The private key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Maximum number of connections; further ones are closed at once
+    /// Maximum number of connections; further ones are closed immediately
     #[arg(long, value_name = "N", default_value_t = MAX_CONNECTIONS)]
     max_connections: usize,
-    /// Create a new token and exit; a running daemon uses it at once and signs all browsers out
+    /// Create a new token and exit; a running daemon uses it immediately and signs all browsers out
     #[arg(long)]
     rotate_token: bool,
 }

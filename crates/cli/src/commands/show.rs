@@ -10,7 +10,7 @@ use crate::{
 
 /// Show a skill as a model would get it when it is activated
 ///
-/// Arguments take the places of `$ARGUMENTS`, `$0`, `$name` and so on; what no place took is added at
+/// Arguments replace `$ARGUMENTS`, `$0`, `$name` and so on; those without a placeholder are added at
 /// the end. Arguments that could be taken for flags follow `--`.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
@@ -21,7 +21,7 @@ pub(crate) struct ShowArgs {
     /// Print only the body
     #[arg(long)]
     raw: bool,
-    /// Leave commands (`!git log`) as they are written
+    /// Print commands such as `!git log` as they are written
     #[arg(long)]
     no_exec: bool,
 }

@@ -15,22 +15,22 @@ use crate::{
 /// Sign a package
 ///
 /// The signature is written to FILE.minisig, in the format of minisign. It covers the bytes of the package, the name and version of the skill
-/// and the digest of its files. Your key becomes the known signer of the skill on this machine, unless another one is known.
+/// and the digest of its files. Your key becomes the known signer of the skill on this machine, unless another key already is.
 #[derive(clap::Args)]
 pub(crate) struct SignArgs {
     /// The package
     #[arg(value_name = "FILE.skill")]
     file: PathBuf,
-    /// The file of the secret key [default: the one that `metier keygen` made]
+    /// The file of the secret key [default: the one that `metier keygen` created]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Read the password of the key from the first line of this file
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Replace another signature
+    /// Replace an existing signature
     #[arg(long)]
     force: bool,
-    /// Sign and check everything, and write nothing
+    /// Sign and check everything, but write nothing
     #[arg(long)]
     dry_run: bool,
 }

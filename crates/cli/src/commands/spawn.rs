@@ -13,11 +13,11 @@ use crate::{
 
 /// Start a sub-agent with exactly the given skills
 ///
-/// The skills are named with --skills A,B. Before a model is asked, the set is checked as a whole: skills that are missing, incompatible or in
-/// conflict, and coding without `specification-engine` and `opencode-implementer`, are reported all at once, and nothing is started. The
-/// sub-agent has the tools that its skills allow and no others; a skill without any list of tools brings `read`, `glob`, `grep` and its own. With
-/// --select the skills are those that `metier select` picks for the task. Without either, a coding task gets the two skills of the coding
-/// pipeline, and any other task an agent like `metier agent`.
+/// Name the skills with --skills A,B. Before a model is asked, the set is checked as a whole: skills that are missing, incompatible or in
+/// conflict, and coding without `specification-engine` and `opencode-implementer`, are reported together, and nothing is started. The
+/// sub-agent has the tools that its skills allow and no others; a skill without any list of tools contributes `read`, `glob`, `grep` and its own. With
+/// --select, the skills are those that `metier select` picks for the task. Without either, a coding task gets the two skills of the coding
+/// pipeline, and any other task runs like `metier agent`.
 ///
 /// The model and its key are those of `metier agent`.
 #[derive(clap::Args)]

@@ -18,8 +18,8 @@ use crate::{
 
 /// Put installed skills into the folders of other agents
 ///
-/// Each agent gets a link to the skill's own folder, or with --copy a copy. The lock records it, so that later updates and removals change these
-/// places too. What metier did not put there is never changed. Without --to the agents of `skills.sync.to` are used, then those that were named before,
+/// Each agent gets a link to the skill's own folder, or a copy with --copy. The lock file records it, so that later updates and removals change these
+/// places too. What metier did not put there is never changed. Without --to, the agents in `skills.sync.to` are used, then those that were named before,
 /// then, on a terminal, those that are on this machine.
 #[derive(clap::Args)]
 pub(crate) struct SyncArgs {
@@ -29,19 +29,19 @@ pub(crate) struct SyncArgs {
     /// The agents, such as claude-code, codex or cursor
     #[arg(long, value_name = "AGENT,…", value_delimiter = ',')]
     to: Vec<String>,
-    /// Make copies instead of links
+    /// Copy the skills instead of linking to them
     #[arg(long, conflicts_with = "remove")]
     copy: bool,
-    /// Take the skills out of these folders again
+    /// Remove the skills from these folders
     #[arg(long)]
     remove: bool,
-    /// The skills of the project instead of the user's
+    /// The project's skills instead of yours
     #[arg(long)]
     project: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// List the agents whose folders are known
+    /// List the known agents and their folders
     #[arg(long, conflicts_with_all = ["names", "to", "copy", "remove"])]
     agents: bool,
 }

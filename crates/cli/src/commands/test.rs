@@ -11,8 +11,8 @@ use crate::{
 /// Run a skill's own tests
 ///
 /// `tests/*.yaml` hold cases (a tool, a workflow, a hook, a scanner, the prompt or a trigger, and what is expected of it),
-/// `tests/*.star` functions whose names begin with `test_`. Each runs in an empty folder that is its project, so
-/// permissions inside a project, and programs in the sandbox, are granted without a question. There is no model; network,
+/// `tests/*.star` functions whose names begin with `test_`. Each test runs in an empty folder that is its project, so
+/// permissions inside a project, and programs in the sandbox, are granted without asking. There is no model; network,
 /// variables and other skills need permission as always.
 #[derive(clap::Args)]
 pub(crate) struct Args {

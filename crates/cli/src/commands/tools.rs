@@ -12,7 +12,7 @@ use crate::{
 
 /// List the tools that skills contribute
 ///
-/// A skill names its tools in its manifest or in its code. Code is started for that without a question, with only the permissions
+/// A skill names its tools in its manifest or in its code. Its code is started to find out, without asking, and with only the permissions
 /// that you granted earlier; programs and libraries are not started unless the skill is named and approved.
 #[derive(clap::Args)]
 pub(crate) struct ToolsArgs {

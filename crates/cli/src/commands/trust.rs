@@ -25,15 +25,15 @@ use crate::{
 /// repository could contain anything. Trust covers the places of skills that are in the folder now, including those of folders in it and
 /// those that its AGENT.md names: a place that appears later must be trusted again.
 ///
-/// The skills are scanned first; you see them with the findings, and are asked. A skill that the scanner blocks stays blocked.
+/// The skills are scanned first; you see them with their findings, and are asked. A skill that the scanner blocks stays blocked.
 #[derive(clap::Args)]
 pub(crate) struct TrustArgs {
     /// The folder [default: the project around the working directory]
     path: Option<PathBuf>,
-    /// Stop trusting it
+    /// Stop trusting the folder
     #[arg(long)]
     revoke: bool,
-    /// Don't ask, as in scripts
+    /// Don't ask for confirmation (for scripts)
     #[arg(long, short, conflicts_with_all = ["revoke", "list"])]
     yes: bool,
     /// List the trusted folders
@@ -52,6 +52,17 @@ pub(crate) fn run(session: &CliRun, args: &TrustArgs) -> Result<Exit, Failure> {
         return answer(session, action, Some(&folder));
     }
     let preview = session.preview_trust(folder)?;
+    if preview.inventory().skills.is_empty() {
+        let folder = preview.folder();
+        let shown = one_line(&folder.to_string_lossy());
+        session
+            .output
+            .note(&format!("there are no skills to trust in {shown}"));
+        return match session.output.is_json() {
+            true => answer(session, "unchanged", Some(folder)),
+            false => Ok(Exit::Ok),
+        };
+    }
     agree(session, args, &preview)?;
     session.trust(&preview)?;
     answer(session, "trusted", Some(preview.folder()))

@@ -22,8 +22,8 @@ use crate::{
 
 /// Open the web page in a browser
 ///
-/// The page shows the skills of this machine, what is wrong with them and why, the questions that wait for an answer, what skills did, and
-/// conversations with an agent. It is a part of the daemon: one that runs is used, else this command becomes one, until Ctrl-C.
+/// The page shows the skills of this machine, what is wrong with them and why, pending questions, what skills did, and
+/// conversations with an agent. It is part of the daemon: this command uses the one that runs, or becomes one until Ctrl-C.
 ///
 /// The link works once, for ten minutes. The browser then has a cookie for twelve hours.
 #[derive(clap::Args)]

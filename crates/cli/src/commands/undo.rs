@@ -11,8 +11,8 @@ use crate::{
 
 /// Undo the last change to installed skills
 ///
-/// Takes back the last `install`, `add`, `remove` or other change: files and locks are again what they were, byte for byte. Typed again,
-/// it undoes the change before that. A place that was changed by something else since is left alone.
+/// Reverts the last `install`, `add`, `remove` or other change: files and lock files are restored byte for byte. Run again,
+/// it undoes the change before that. A folder that something else has changed since is left alone.
 #[derive(clap::Args)]
 pub(crate) struct UndoArgs {
     /// List the changes that can be undone

@@ -26,7 +26,7 @@ const MAX_LINES: usize = 200;
 
 /// Update installed skills from where they were installed
 ///
-/// Each skill is fetched again, scanned, and compared with the one here: text, permissions and hosts. You see the differences and are asked. A new
+/// Each skill is fetched again, scanned, and compared with the one here: text, permissions and hosts. You see the differences, and are asked. A new
 /// permission is approved by your answer, or without a terminal by --approve. Files that you edited stop the update of their skill: --keep-local keeps
 /// them and updates the others, --discard-local replaces them.
 #[derive(clap::Args)]
@@ -37,12 +37,12 @@ pub(crate) struct UpdateArgs {
     /// All installed skills
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// The skills of the project instead of the user's
+    /// The project's skills instead of yours
     #[arg(long)]
     project: bool,
     #[command(flatten)]
     how: UpdateHow,
-    /// Accept a skill that is signed with another key than before
+    /// Accept a skill that is signed with a different key than before
     #[arg(long)]
     accept_signer: bool,
 }
@@ -50,10 +50,10 @@ pub(crate) struct UpdateArgs {
 /// Options of every command that replaces a skill by another state of it.
 #[derive(clap::Args)]
 pub(crate) struct UpdateHow {
-    /// Don't ask, as in scripts; new permissions need --approve
+    /// Don't ask for confirmation (for scripts); new permissions need --approve
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Approve a permission that is new, such as 'net:fetch(api.github.com)'
+    /// Approve a new permission, such as 'net:fetch(api.github.com)'
     #[arg(long, value_name = "PERMISSION")]
     pub(crate) approve: Vec<String>,
     /// Keep files that were edited here

@@ -14,9 +14,9 @@ use crate::{
 
 /// Check skills against the specification
 ///
-/// Each mistake is printed with its place and how to fix it.
+/// Prints each mistake, where it is and how to fix it.
 /// Without `--strict` a skill is valid when it can be loaded. With it, the skill must conform to the
-/// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
+/// Agent Skills specification exactly. Exit code 1 when a skill is invalid.
 #[derive(clap::Args)]
 pub(crate) struct ValidateArgs {
     /// A skill's folder or name, or a folder of skills

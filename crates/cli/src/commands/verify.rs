@@ -14,10 +14,10 @@ use crate::{
 /// How many changed files of a skill are listed.
 const MAX_FILES: usize = 50;
 
-/// Compare installed skills with their locks
+/// Compare installed skills with the lock file
 ///
 /// Hashes every file of the skills that metier installed, and names those that differ from the lock. A skill that differs is
-/// blocked: install it again, or keep your edit with --accept, which scans the skill and writes its new digest into the lock.
+/// blocked: install it again, or keep your edit with --accept, which scans the skill and writes its new digest into the lock file.
 #[derive(clap::Args)]
 pub(crate) struct VerifyArgs {
     /// The skills [default: all that are installed]

@@ -13,8 +13,8 @@ use crate::{
 
 /// Check the signature of a package
 ///
-/// The signature is read from FILE.minisig. Without `--key` the signer must be the one that is known for the skill: the first signer that you
-/// trusted. Exit code 1 when the signature does not match, when another key signed, or when no signer is known.
+/// The signature is read from FILE.minisig. Without `--key`, the signer must be the known signer of the skill: the first one that you
+/// trusted. Exit code 1 when the signature does not match, when a different key signed, or when no signer is known.
 #[derive(clap::Args)]
 pub(crate) struct VerifySignatureArgs {
     /// The package

@@ -10,10 +10,10 @@ use crate::{
 
 /// Withdraw a version from a registry, without deleting it
 ///
-/// A yanked version is not chosen any more. Installations that have it locked can still download it.
+/// A yanked version is no longer chosen. Installations that have locked it can still download it.
 #[derive(clap::Args)]
 pub(crate) struct YankArgs {
-    /// The skill and its version, as in pdf@1.2.0
+    /// The skill and its version, such as pdf@1.2.0
     #[arg(value_name = "NAME@VERSION")]
     version: String,
     /// The reason, shown to users who have it installed

@@ -108,14 +108,14 @@ fn files_are_read_and_written_where_that_was_allowed() {
         std::os::unix::fs::symlink("/etc/passwd", project.join("src/link")).unwrap();
         assert!(matches!(
             read(project.join("src/link")),
-            Err(ActError::World(ExecutionError::File { .. }))
+            Err(ActError::Execution(ExecutionError::File { .. }))
         ));
         // Keys, our own state and what others obey stay shut.
         let home = context.home().canonicalize().unwrap();
         for path in [home.join(".ssh/id_ed25519"), project.join("metier.db")] {
             assert!(matches!(
                 read(path),
-                Err(ActError::World(ExecutionError::Never { .. }))
+                Err(ActError::Execution(ExecutionError::Never { .. }))
             ));
         }
         for path in [
@@ -126,7 +126,10 @@ fn files_are_read_and_written_where_that_was_allowed() {
         ] {
             let refused = worker.act(&write(project.join(path), "evil"));
             assert!(
-                matches!(refused, Err(ActError::World(ExecutionError::Never { .. }))),
+                matches!(
+                    refused,
+                    Err(ActError::Execution(ExecutionError::Never { .. }))
+                ),
                 "{path}: {refused:?}"
             );
             let receipt = worker.receipts().pop().unwrap();
@@ -188,7 +191,7 @@ fn hosts_are_reached_that_were_named_and_no_others() {
         );
         let redirected = worker.act(&fetch("127.0.0.1", away));
         assert!(
-            matches!(redirected, Err(ActError::World(ExecutionError::Net(_)))),
+            matches!(redirected, Err(ActError::Execution(ExecutionError::Net(_)))),
             "{redirected:?}"
         );
         let elsewhere = worker.act(&fetch("127.0.0.2", page));
@@ -252,7 +255,7 @@ fn a_repository_is_read_by_commands_that_only_read() {
         ] {
             let refused = act(arguments);
             assert!(
-                matches!(&refused, Err(ActError::World(error)) if error.is_refusal()),
+                matches!(&refused, Err(ActError::Execution(error)) if error.is_refusal()),
                 "{arguments:?}: {refused:?}"
             );
         }

@@ -43,7 +43,7 @@ impl Leftovers {
 /// Restores protected places that children of killed runs have changed, and removes their temporary files. For the start of the
 /// program: it costs two listings of a folder if there is nothing to do.
 #[must_use]
-pub fn tidy_up(temporary: &Path) -> Vec<Leftovers> {
+pub fn restore_protected_places(temporary: &Path) -> Vec<Leftovers> {
     let leftovers = child::work_off(&temporary.join(WATCHED)).into_iter();
     let leftovers = leftovers.map(|inner| Leftovers {
         identity: identity(&inner.owner),

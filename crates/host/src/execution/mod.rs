@@ -44,7 +44,7 @@ pub use deno::{Deno, Openings, flags as deno_flags};
 pub(crate) use files::open_regular;
 pub use git::{git_commands, git_programs, only_reads};
 pub use launch::RunningScript;
-pub use leftovers::{Leftovers, tidy_up};
+pub use leftovers::{Leftovers, restore_protected_places};
 pub use recorded_act::RecordedAct;
 pub use search::SearchMatch;
 #[cfg(feature = "wasm")]

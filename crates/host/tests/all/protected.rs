@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use metier_host::child::ChildError;
-use metier_host::execution::{ActResult, Deno, ExecutionError, tidy_up};
+use metier_host::execution::{ActResult, Deno, ExecutionError, restore_protected_places};
 use metier_host::sandbox::{PlaceIdentity, Protection};
 use metier_policy::{Act, CommandLine, LineContext};
 use metier_testkit::patience::wait_until;
@@ -143,11 +143,14 @@ fn unchecked_changes_are_undone_and_reported_by_the_next_run() {
         let running = world.start(&begun(&permit)).unwrap();
         wait_until("the script", || place.path("project/begun").exists());
         assert!(place.path("project/CLAUDE.md").exists());
-        assert!(tidy_up(&place.path("tmp")).is_empty(), "it still runs");
+        assert!(
+            restore_protected_places(&place.path("tmp")).is_empty(),
+            "it still runs"
+        );
         drop(running);
     });
     assert!(!place.path("project/CLAUDE.md").exists());
-    let mut left = tidy_up(&place.path("tmp"));
+    let mut left = restore_protected_places(&place.path("tmp"));
     let told = left.pop().unwrap();
     let [undone] = told.undone() else {
         panic!("{told:?}");
@@ -161,7 +164,7 @@ fn unchecked_changes_are_undone_and_reported_by_the_next_run() {
     );
     assert_eq!(told.identity.as_ref().map(|one| &*one.skill), Some("x"));
     told.forget();
-    assert!(tidy_up(&place.path("tmp")).is_empty());
+    assert!(restore_protected_places(&place.path("tmp")).is_empty());
 }
 
 // case 166

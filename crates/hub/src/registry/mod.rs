@@ -301,7 +301,7 @@ impl<'a> RegistryClient<'a> {
                 return Err(self.wrong("its log has a gap"));
             }
         }
-        Err(self.wrong("its log is longer than can be read"))
+        Err(self.wrong("its log is too long to read"))
     }
 
     fn log_part(&self, after: u64) -> Result<RegistryLogPage, RegistryClientError> {

@@ -21,9 +21,9 @@
 //! ```
 
 mod invocation;
-mod kept;
 mod models;
 mod reranking;
+mod stored_conversations;
 mod sub_agent;
 
 use std::sync::Arc;
@@ -34,7 +34,6 @@ use metier_agent::{
 use metier_model::text::shell_word;
 use metier_policy::{Approver, FaultCode};
 
-pub use kept::{KeptConversation, KeptConversations, LastExchange};
 pub use metier_agent::{
     ActivatedBy, AgentEvent, BudgetLimits, Cancel, EventListener, ReportedEvent, SubagentKind,
     TokenUsage, TurnResult, is_coding,
@@ -42,6 +41,7 @@ pub use metier_agent::{
 pub use metier_policy::CODING_PIPELINE;
 pub use metier_select::{UsageMode, mentions};
 pub use reranking::RerankedSkills;
+pub use stored_conversations::{LastExchange, StoredConversation, StoredConversations};
 pub use sub_agent::{SubAgent, SubAgentRequest, SubAgentSkills};
 
 use crate::{Error, ErrorKind, Skills, Workspace, session_setup};

@@ -13,9 +13,9 @@ use metier_store::{
 use super::{
     card::{InstallAction, InstallCard, InstallObstacle},
     draft::checkpoint,
+    installed_files::PresentSkill,
     places::InstallScope,
     plan::{InstallDecision, InstallPlan, InstallReport, InstalledSkill, PlannedSkill},
-    present::PresentSkill,
 };
 use crate::{
     Error, Workspace,
@@ -318,7 +318,7 @@ impl Workspace {
                 place: &place,
                 held: &skill.held,
             };
-            let approvals = ExecutionContext::open(self)?.desk();
+            let approvals = ExecutionContext::open(self)?.approvals();
             approvals.remember(
                 &subject,
                 approved,
@@ -379,7 +379,7 @@ impl Workspace {
 
 /// The permissions of the lock: those approved now, and those that these bytes had before.
 fn locked_permissions(skill: &PlannedSkill, approved: &[RequestedPermission]) -> Vec<String> {
-    let is_allowed = |one: &&super::card::CardPermission| {
+    let is_allowed = |one: &&super::card::InstallCardPermission| {
         one.decision == crate::permissions::PermissionDecision::Allow
     };
     let before = skill.card.permissions.iter().filter(is_allowed);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use metier_model::Digest;
 use metier_policy::{PermissionAnswer, decide};
 
-use super::{places::InstallScope, present::FileDifferences};
+use super::{installed_files::ChangedFiles, places::InstallScope};
 use crate::{
     permissions::PermissionDecision,
     scans::{FindingSeverity, Verdict},
@@ -42,11 +42,11 @@ pub struct InstallCard {
     /// What installing it would do.
     pub action: InstallAction,
     /// What it asks for, each with the answer so far.
-    pub permissions: Vec<CardPermission>,
+    pub permissions: Vec<InstallCardPermission>,
     /// The result of the scan.
-    pub verdict: CardVerdict,
+    pub verdict: InstallCardVerdict,
     /// The skill that it would replace, or those that it would shadow.
-    pub before: Option<CardBefore>,
+    pub before: Option<ExistingSkill>,
     /// Why it is not ready after the installation, such as a missing program.
     pub missing: Vec<String>,
     /// What the user should check: diagnostics, and names that are nearly the name of another skill.
@@ -63,7 +63,7 @@ impl InstallCard {
     }
 
     /// The permissions without an answer, after these were approved.
-    pub fn open_with(&self, approved: &[String]) -> impl Iterator<Item = &CardPermission> {
+    pub fn open_with(&self, approved: &[String]) -> impl Iterator<Item = &InstallCardPermission> {
         let answers = approved.iter().filter_map(|text| {
             let decision = PermissionDecision::Allow;
             Some(PermissionAnswer {
@@ -104,7 +104,7 @@ impl InstallAction {
 
 /// One permission on a card.
 #[derive(Clone, Debug)]
-pub struct CardPermission {
+pub struct InstallCardPermission {
     /// The permission with its scope, as in `shell:exec(git *)`.
     pub permission: String,
     /// The same in plain words.
@@ -117,11 +117,11 @@ pub struct CardPermission {
 
 /// What the scanner found.
 #[derive(Clone, Debug)]
-pub struct CardVerdict {
+pub struct InstallCardVerdict {
     /// The verdict on exactly these bytes.
     pub verdict: Verdict,
     /// The findings, the worst first.
-    pub findings: Vec<CardFinding>,
+    pub findings: Vec<InstallCardFinding>,
     /// What was not read, and why.
     pub unread: Vec<String>,
     /// Whether the user accepted these bytes despite the findings.
@@ -130,7 +130,7 @@ pub struct CardVerdict {
 
 /// One finding on a card.
 #[derive(Clone, Debug)]
-pub struct CardFinding {
+pub struct InstallCardFinding {
     /// Its severity.
     pub severity: FindingSeverity,
     /// The id of the rule.
@@ -145,7 +145,7 @@ pub struct CardFinding {
 
 /// What has the name of a skill already.
 #[derive(Clone, Debug)]
-pub struct CardBefore {
+pub struct ExistingSkill {
     /// Its folder, or `builtin:NAME`.
     pub place: String,
     /// The source that it was installed from; `None` if metier did not install it.
@@ -155,7 +155,7 @@ pub struct CardBefore {
     /// The digest of its files as they are now, if it would be replaced.
     pub digest: Option<Digest>,
     /// Which files are different.
-    pub files: FileDifferences,
+    pub files: ChangedFiles,
     /// Permissions that only the old one had.
     pub gone_permissions: Vec<String>,
 }

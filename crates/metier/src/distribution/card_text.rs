@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    card::{CardBefore, InstallAction, InstallCard, InstallObstacle},
+    card::{ExistingSkill, InstallAction, InstallCard, InstallObstacle},
     places::InstallScope,
 };
 use crate::{
@@ -91,7 +91,7 @@ fn place(card: &InstallCard) -> String {
     format!("{} ({scope})", card.place.display())
 }
 
-fn replaces(card: &InstallCard, before: &CardBefore) -> String {
+fn replaces(card: &InstallCard, before: &ExistingSkill) -> String {
     if card.action == InstallAction::Keep {
         return "nothing: exactly these files are there".to_owned();
     }

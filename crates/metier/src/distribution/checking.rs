@@ -14,19 +14,19 @@ use metier_policy::{Identity, PermissionRequest, Reason, RequestedPermission};
 use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, requests};
 
 use super::{
-    card::{CardFinding, CardPermission, CardVerdict, InstallCard},
+    card::{InstallCard, InstallCardFinding, InstallCardPermission, InstallCardVerdict},
     draft::checkpoint,
+    installed_files::PresentSkill,
     obstacles::{blocked, breaks, invalid, missing, shadowed, warnings},
     places::InstallScope,
     plan::{InstallPlan, PlannedSkill},
-    present::PresentSkill,
     quarantine::Quarantine,
 };
 use crate::{
     Error, Workspace,
+    grant_terms::terms,
     permissions::PermissionDecision,
     scans::{ScanOptions, ScannedSkill, Verdict},
-    terms::terms,
     text::one_line,
 };
 
@@ -265,7 +265,7 @@ impl Workspace {
         loaded: &LoadedSkill,
         identity: &Identity,
         present: &PresentSkill,
-    ) -> Result<(Vec<CardPermission>, Vec<RequestedPermission>), Error> {
+    ) -> Result<(Vec<InstallCardPermission>, Vec<RequestedPermission>), Error> {
         let states = self.permissions_of(loaded)?;
         let request: PermissionRequest = asked::everything(loaded, &self.config);
         let request = request.as_asked_of(identity, &terms(self));
@@ -279,7 +279,7 @@ impl Workspace {
             .filter(|asked| is_open(&asked.want.to_string()));
         let open: Vec<RequestedPermission> = open.cloned().collect();
         let before = present.locked().map(|locked| &locked.permissions);
-        let cards = states.iter().map(|state| CardPermission {
+        let cards = states.iter().map(|state| InstallCardPermission {
             permission: state.permission.clone(),
             meaning: state.meaning.clone(),
             decision: state.decision,
@@ -329,12 +329,12 @@ fn no_manifest(fetched: &FetchedSkill) -> Error {
         .hint("a skill is a folder with a SKILL.md or a SKILL.yaml")
 }
 
-fn verdict(scan: &ScannedSkill) -> CardVerdict {
-    let mut findings: Vec<CardFinding> = scan
+fn verdict(scan: &ScannedSkill) -> InstallCardVerdict {
+    let mut findings: Vec<InstallCardFinding> = scan
         .report
         .findings
         .iter()
-        .map(|finding| CardFinding {
+        .map(|finding| InstallCardFinding {
             severity: finding.severity,
             rule: finding.rule.id().to_owned(),
             message: finding.message.clone(),
@@ -344,7 +344,7 @@ fn verdict(scan: &ScannedSkill) -> CardVerdict {
         .collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let unread = scan.report.unread.iter();
-    CardVerdict {
+    InstallCardVerdict {
         verdict: scan.verdict(),
         findings,
         unread: unread

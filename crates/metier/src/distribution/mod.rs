@@ -21,8 +21,8 @@ mod checking;
 mod difference;
 mod draft;
 mod history;
-mod locked;
-mod objects;
+mod install_from_lock;
+mod installed_files;
 mod obstacles;
 mod outdated;
 mod package_files;
@@ -30,7 +30,6 @@ pub mod packages;
 mod pins;
 mod places;
 mod plan;
-mod present;
 mod profile;
 mod publishing;
 mod quarantine;
@@ -42,6 +41,7 @@ mod rollback;
 mod signer;
 pub mod signing;
 mod sources;
+mod stored_packages;
 mod switches;
 mod sync;
 mod update;
@@ -49,25 +49,25 @@ mod verifying;
 
 pub use apply::check_permissions;
 pub use card::{
-    CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
-    InstallObstacle,
+    ExistingSkill, InstallAction, InstallCard, InstallCardFinding, InstallCardPermission,
+    InstallCardVerdict, InstallObstacle,
 };
 pub use card_text::card_text;
 pub use difference::{FileChange, FileDiff, SetDifference};
 pub(crate) use draft::complete_changes;
 pub use history::{ChangeSummary, UndoneChange};
+pub use installed_files::ChangedFiles;
 pub use metier_package::{Lock, LockedSkill};
-pub use outdated::SkillAge;
+pub use outdated::UpdateAvailability;
 pub(crate) use pins::SkillPins;
 pub use places::{InstallScope, ScopePlaces};
 pub use plan::{
     InstallDecision, InstallOptions, InstallPlan, InstallReport, InstalledSkill, PlannedSkill,
 };
-pub use present::FileDifferences;
 pub use profile::SkillProfile;
 pub use removing::RemovedSkill;
 pub use requirements::{RequiredSkill, RequirementState, RequirementTree};
-pub use rollback::KeptRevision;
+pub use rollback::StoredRevision;
 pub use sources::{OfferChooser, OfferKind, SkillOffer, SourceRequest};
 pub use switches::{SettingsChange, SwitchReport, SwitchedSkill};
 pub use sync::{AgentTarget, SyncAction, SyncOptions, SyncReport, SyncedPlace};

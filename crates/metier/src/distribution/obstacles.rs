@@ -35,7 +35,7 @@ pub(super) fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
 /// The obstacle of a blocking verdict. A critical one is refused here even if the configuration turns blocking into a warning.
 pub(super) fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
     let is_critical = scan.verdict() == Verdict::Critical;
-    match scan.stance() {
+    match scan.consequence() {
         ScanConsequence::Accepted => return None,
         ScanConsequence::Blocked => {}
         _ if is_critical => {}

@@ -22,7 +22,7 @@ use crate::{
 
 /// An installed skill, compared with its source.
 #[derive(Debug)]
-pub struct SkillAge {
+pub struct UpdateAvailability {
     /// The name of its folder, and in the lock.
     pub name: String,
     /// Where it was installed from.
@@ -33,7 +33,7 @@ pub struct SkillAge {
     pub newest: Result<SkillRevision, Error>,
 }
 
-impl SkillAge {
+impl UpdateAvailability {
     /// Whether the source contains something else.
     #[must_use]
     pub fn is_outdated(&self) -> bool {
@@ -68,10 +68,14 @@ impl Workspace {
     ///
     /// # Errors
     /// When a skill is not installed, or when the lock can't be read. A source that can't be fetched is part of the result.
-    pub fn outdated(&self, names: &[String], scope: InstallScope) -> Result<Vec<SkillAge>, Error> {
+    pub fn outdated(
+        &self,
+        names: &[String],
+        scope: InstallScope,
+    ) -> Result<Vec<UpdateAvailability>, Error> {
         let wanted = self.locked_skills(names, scope)?;
         let newest = self.newest(wanted, scope).into_iter();
-        let compared = newest.map(|(name, locked, newest)| SkillAge {
+        let compared = newest.map(|(name, locked, newest)| UpdateAvailability {
             name,
             source: locked.source.clone(),
             here: SkillRevision::locked(&locked),

@@ -24,7 +24,7 @@ use semver::{Version, VersionReq};
 
 use super::{places::InstallScope, registry_memory::StoredMemory, sources::SourceRequest};
 use crate::{
-    Error, LongWork, NoticeLevel, WorkKind, Workspace,
+    Error, NoticeLevel, TaskProgress, WorkKind, Workspace,
     text::{count, one_line},
 };
 
@@ -232,7 +232,7 @@ impl Workspace {
                 self.notices.notice(NoticeLevel::Warning, &line);
             }
             let what = format!("Downloading {}…", count(choices.len(), "skill"));
-            let work = LongWork::new(WorkKind::Fetch, what).of(choices.len());
+            let work = TaskProgress::new(WorkKind::Fetch, what).of(choices.len());
             let work = Arc::new(work);
             work.expect(choices.iter().map(|choice| choice.version.size).sum());
             let shown = self.notices.progress(&work);
@@ -557,7 +557,7 @@ fn check_lock(
 fn download_all(
     clients: &[RegistryClient<'_>],
     choices: &[RegistryChoice],
-    work: &LongWork,
+    work: &TaskProgress,
 ) -> Result<Vec<FetchedSkill>, Error> {
     let jobs: Vec<_> = choices
         .iter()

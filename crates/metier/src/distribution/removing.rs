@@ -5,8 +5,8 @@ use metier_model::text::shell_word;
 use metier_store::{BegunReceipt, NewReceipt};
 
 use super::{
+    installed_files::{PresentSkill, hashed},
     places::InstallScope,
-    present::{PresentSkill, hashed},
 };
 use crate::{Error, Workspace, text::one_line};
 

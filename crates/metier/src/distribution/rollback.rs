@@ -15,7 +15,7 @@ use crate::{Error, Workspace, text::one_line};
 
 /// A state of a skill whose bytes are kept.
 #[derive(Clone, Debug)]
-pub struct KeptRevision {
+pub struct StoredRevision {
     /// The version and digest.
     pub revision: SkillRevision,
     /// Since when it is kept.
@@ -33,7 +33,7 @@ impl Workspace {
         &self,
         name: &str,
         scope: InstallScope,
-    ) -> Result<Vec<KeptRevision>, Error> {
+    ) -> Result<Vec<StoredRevision>, Error> {
         let kept = self.kept_trees(name, scope)?;
         Ok(kept.into_iter().map(|(kept, _)| kept).collect())
     }
@@ -42,7 +42,7 @@ impl Workspace {
         &self,
         name: &str,
         scope: InstallScope,
-    ) -> Result<Vec<(KeptRevision, PackageTree)>, Error> {
+    ) -> Result<Vec<(StoredRevision, PackageTree)>, Error> {
         let lock = self.lock(scope)?;
         let locked = lock.skills.get(name);
         let locked = locked.ok_or_else(|| self.not_in_scope(name, scope))?;
@@ -66,7 +66,7 @@ impl Workspace {
             };
             let is_current = digest == locked.tree;
             found.push((
-                KeptRevision {
+                StoredRevision {
                     revision,
                     since,
                     is_current,
@@ -176,7 +176,7 @@ fn not_kept(
     name: &str,
     scope: InstallScope,
     to: Option<&str>,
-    kept: &[(KeptRevision, PackageTree)],
+    kept: &[(StoredRevision, PackageTree)],
 ) -> Error {
     let message = match to {
         Some(wanted) => format!("`{}` of skill `{name}` is not kept", one_line(wanted)),

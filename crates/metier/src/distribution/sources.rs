@@ -26,7 +26,7 @@ use super::{
     plan::{InstallOptions, InstallPlan},
 };
 use crate::{
-    Error, LongWork, WorkKind, Workspace,
+    Error, TaskProgress, WorkKind, Workspace,
     text::{count, one_line, shell_word, shortened},
 };
 
@@ -281,7 +281,7 @@ impl Workspace {
         };
         let access = self.source_access()?;
         let what = format!("Fetching {}…", one_line(source));
-        let fetching = Arc::new(LongWork::new(WorkKind::Fetch, what));
+        let fetching = Arc::new(TaskProgress::new(WorkKind::Fetch, what));
         let _shown = self.notices.progress(&fetching);
         let progress = FetchedSoFar::new(&fetching, &self.settings.stop);
         let limits = SourceLimits::default();
@@ -308,14 +308,14 @@ impl Workspace {
 
 /// Counts the skills that were read, and the bytes of all downloads.
 pub(crate) struct FetchedSoFar {
-    work: Arc<LongWork>,
+    work: Arc<TaskProgress>,
     /// What was received of each address, and whether its size was announced.
     addresses: Mutex<BTreeMap<String, (u64, bool)>>,
     stop: Arc<AtomicBool>,
 }
 
 impl FetchedSoFar {
-    pub(crate) fn new(work: &Arc<LongWork>, stop: &Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(work: &Arc<TaskProgress>, stop: &Arc<AtomicBool>) -> Self {
         Self {
             stop: Arc::clone(stop),
             work: Arc::clone(work),

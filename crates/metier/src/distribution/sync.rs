@@ -77,7 +77,7 @@ fn unknown_agent(word: &str) -> Error {
         .map(|name| format!("`{name}`"))
         .collect();
     match near.is_empty() {
-        true => error.hint("some agents are claude-code, codex, cursor, gemini, opencode and copilot; `metier sync --agents` lists all"),
+        true => error.hint("known agents include claude-code, codex, cursor, gemini, opencode and copilot; `metier sync --agents` lists all"),
         false => error.hint(format!("did you mean {}?", near.join(" or "))),
     }
 }

@@ -677,7 +677,7 @@ pub(crate) fn folder_tree(folder: &Path) -> Result<PackageTree, Error> {
             format!("the files of the skill can't be compared: {why}"),
         )
         .path(folder)
-        .hint("remove what is not a file, or remove the skill and install it again")
+        .hint("remove the links and special files, or remove the skill and install it again")
     };
     let room = MemoryBudget {
         file: MAX_TREE,

@@ -7,9 +7,9 @@ use metier_package::{LockedSkill, PackageFile, PackagePath, PackageTree};
 use metier_runtime::scanning::in_parallel;
 
 use super::{
+    installed_files::{ChangedFiles, hashed, hashes_of_snapshot, hashes_of_tree},
     places::InstallScope,
     plan::{InstallOptions, InstallPlan},
-    present::{FileDifferences, hashed, hashes_of_snapshot, hashes_of_tree},
 };
 use crate::{Error, Workspace, text::one_line};
 
@@ -19,7 +19,7 @@ pub enum InstalledState {
     /// It has exactly the bytes of the lock.
     Unchanged,
     /// Its files differ. Which ones is known if its original bytes are kept.
-    Changed(Option<FileDifferences>),
+    Changed(Option<ChangedFiles>),
     /// Its folder is not there.
     Missing,
     /// Its folder can't be read.
@@ -120,7 +120,7 @@ impl Workspace {
             (_, Ok(held)) => {
                 let tree = self.objects()?.get(locked.tree);
                 InstalledState::Changed(tree.map(|tree| {
-                    FileDifferences::between(&hashes_of_tree(&tree), &hashes_of_snapshot(&held))
+                    ChangedFiles::between(&hashes_of_tree(&tree), &hashes_of_snapshot(&held))
                 }))
             }
         };

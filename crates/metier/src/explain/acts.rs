@@ -37,7 +37,7 @@ pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
                 .skill(skill)
                 .hint(format!("metier log {word} shows what was tried"))
         }
-        ActError::World(error) => {
+        ActError::Execution(error) => {
             let failure =
                 Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
             match error {
@@ -45,7 +45,7 @@ pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
                     failure.hint("metier doctor shows what is missing; --unsandboxed runs it without a sandbox, and the receipt records that")
                 }
                 ExecutionError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
-                    "metier permissions {word} --revoke revokes `file:write` for this folder; then approve a smaller one, \
+                    "revoke `file:write` for this folder with: metier permissions {word} --revoke; then approve a smaller one, \
                      as in: metier permissions {word} --approve 'file:write(./src/**)'"
                 )),
                 ExecutionError::NoCopy(_) => failure.hint(format!(

@@ -24,7 +24,7 @@ pub(super) fn rendered(
 ) -> Result<(Rendered, Vec<RanCommand>), Error> {
     let project = workspace.machine.project.to_string_lossy();
     let stop = Arc::clone(&workspace.settings.stop);
-    let environment = ExecutionContext::open(workspace)?.premises(Some(stop), None);
+    let environment = ExecutionContext::open(workspace)?.environment(Some(stop), None);
     let activation = body_commands::activate(loaded, arguments, &project, &environment)
         .map_err(|error| stopped(&loaded.entry, error))?;
     Ok((activation.rendered, activation.commands))

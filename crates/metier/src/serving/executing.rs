@@ -7,7 +7,7 @@ use metier_model::{SkillContext, Strictness};
 use metier_runtime::live::{Called, workflow_input};
 use serde_json::Value;
 
-use crate::{Error, Session, Shown, Skills, Workspace};
+use crate::{Error, RenderedSkill, Session, Skills, Workspace};
 
 /// How a skill is executed.
 ///
@@ -37,20 +37,20 @@ impl ExecutionMode {
 /// What executing a skill means.
 ///
 /// An example is at [`Workspace::execute_for_model`].
-pub enum Executed {
+pub enum ExecutionPlan {
     /// The text of the skill, for the model that asked.
-    Inline(Shown),
+    Inline(RenderedSkill),
     /// A workflow, to be run in a session.
     Workflow(PlannedWorkflow),
     /// A skill that an agent of its own follows.
-    Fork(PlannedFork),
+    Fork(PlannedAgentRun),
 }
 
 /// A skill that an agent follows, apart from the conversation that asked.
 ///
 /// An example is at [`Workspace::execute_for_model`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlannedFork {
+pub struct PlannedAgentRun {
     /// The name of the skill.
     pub skill: String,
     #[cfg_attr(
@@ -82,18 +82,18 @@ impl Workspace {
     /// [`Workspace::render_for_model`]; code is run in a session of the caller.
     ///
     /// ```no_run
-    /// use metier::Executed;
+    /// use metier::ExecutionPlan;
     ///
     /// # fn main() -> Result<(), metier::Error> {
     /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
     /// let skills = workspace.skills()?;
     /// match workspace.execute_for_model(&skills, "release", "1.2.0")? {
-    ///     Executed::Inline(shown) => println!("{}", shown.content),
-    ///     Executed::Workflow(planned) => {
+    ///     ExecutionPlan::Inline(shown) => println!("{}", shown.content),
+    ///     ExecutionPlan::Workflow(planned) => {
     ///         let mut session = workspace.session(&skills, metier::SessionOptions::default())?;
     ///         println!("{}", session.run_planned(&planned)?.output);
     ///     }
-    ///     Executed::Fork(planned) => println!("an agent follows {}", planned.skill),
+    ///     ExecutionPlan::Fork(planned) => println!("an agent follows {}", planned.skill),
     /// }
     /// # Ok(())
     /// # }
@@ -106,13 +106,13 @@ impl Workspace {
         skills: &Skills,
         name: &str,
         arguments: &str,
-    ) -> Result<Executed, Error> {
+    ) -> Result<ExecutionPlan, Error> {
         let found = self.find_runnable(skills, name)?;
         let place = found.skill.path().to_string_lossy().into_owned();
         let skill = self.find_for_model(skills, &place)?;
         if found.is_workflow {
             let words = metier_runtime::render::Arguments::from_text(arguments);
-            return Ok(Executed::Workflow(PlannedWorkflow {
+            return Ok(ExecutionPlan::Workflow(PlannedWorkflow {
                 skill: skill.name().into_owned(),
                 place,
                 workflow: found.workflow,
@@ -124,14 +124,14 @@ impl Workspace {
         let context = loaded.and_then(|(parsed, _)| Some(parsed.manifest?.invocation.context));
         if context == Some(SkillContext::Fork) {
             let words = metier_runtime::render::Arguments::from_text(arguments);
-            return Ok(Executed::Fork(PlannedFork {
+            return Ok(ExecutionPlan::Fork(PlannedAgentRun {
                 skill: skill.name().into_owned(),
                 place,
                 words: words.words().to_vec(),
             }));
         }
         let shown = self.render_for_model(skills, &place, arguments)?;
-        Ok(Executed::Inline(shown))
+        Ok(ExecutionPlan::Inline(shown))
     }
 }
 
@@ -160,7 +160,11 @@ impl Workspace {
     ///
     /// # Errors
     /// When no model is configured, and as for [`Conversation::send`](crate::agent::Conversation::send).
-    pub fn follow_planned(&self, skills: &Skills, planned: &PlannedFork) -> Result<String, Error> {
+    pub fn follow_planned(
+        &self,
+        skills: &Skills,
+        planned: &PlannedAgentRun,
+    ) -> Result<String, Error> {
         let name = &planned.skill;
         self.model_name(None).map_err(|error| {
             error.detail(format!(

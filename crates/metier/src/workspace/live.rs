@@ -21,7 +21,7 @@ use crate::{
     last_good::{LastGood, SubstitutedSkills},
     learned_verdicts::LearnedVerdicts,
     scan_gate::GateFacts,
-    serving::PublishedSkills,
+    serving::SkillResourceCache,
     watched_folders::WatchedPlaces,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct LiveVersions {
     /// Verdicts that scans returned and that were not written yet.
     pub(crate) learned: Arc<LearnedVerdicts>,
     /// The entries of published skills.
-    pub(crate) published: Arc<PublishedSkills>,
+    pub(crate) published: Arc<SkillResourceCache>,
     /// The last good versions that are used instead of broken ones now.
     pub(crate) substituted: Arc<SubstitutedSkills>,
     /// The skills, if this workspace is that of one moment: its verbs don't list them again.

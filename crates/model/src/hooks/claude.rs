@@ -273,7 +273,7 @@ fn read_matcher(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Matche
         (_, Some(Ok(matcher))) => return matcher,
         (NodeValue::Null, _) => return Matcher::All,
         (_, Some(Err(why))) => why,
-        (_, None) => format!("it must be text, not {}", node.kind()),
+        (_, None) => format!("it must be a string, not {}", node.kind()),
     };
     report.add(DiagnosticCode::HookForm, node.at, || {
         let shown = visible(node.as_text().unwrap_or("…")).into_owned();

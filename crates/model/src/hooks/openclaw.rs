@@ -296,7 +296,7 @@ fn told(
     for item in items {
         let Some(name) = item.as_text().map(str::trim) else {
             report.add(DiagnosticCode::HookForm, item.at, || {
-                Say::new(format!("an event must be text, not {}", item.kind()))
+                Say::new(format!("an event must be a string, not {}", item.kind()))
             });
             continue;
         };

@@ -14,7 +14,7 @@ impl ManifestDraft {
     pub(super) fn code(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) -> bool {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
-            "types" | "type" => self.read_types(node, report),
+            "types" | "type" => self.read_types(key, node, report),
             "triggers" => shape::map(key, node, report)
                 .iter()
                 .for_each(|pair| self.read_trigger(pair, report)),
@@ -39,12 +39,12 @@ impl ManifestDraft {
         true
     }
 
-    fn read_types(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
-        for (word, at) in shape::located("types", node, report) {
+    fn read_types(&mut self, key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
+        for (word, at) in shape::located(key, node, report) {
             match word.parse::<SkillType>() {
                 Ok(kind) => self.card.types.insert(kind),
                 Err(error) => report.add(DiagnosticCode::TypeUnknown, at, || {
-                    Say::new(format!("`types`: {error}"))
+                    Say::new(format!("`{key}`: {error}"))
                 }),
             }
             self.seen_types = true;

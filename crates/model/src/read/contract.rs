@@ -79,7 +79,7 @@ fn result(key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> O
         NodeValue::Map(_) | NodeValue::Text(..) => Some(node.to_json()),
         NodeValue::Null => None,
         _ => {
-            shape::wrong(key, node, "a JSON Schema or a text", report);
+            shape::wrong(key, node, "a JSON Schema or a string", report);
             None
         }
     }

@@ -30,7 +30,7 @@ impl ManifestDraft {
             "license" => {
                 if !matches!(node.value, NodeValue::Text(..)) {
                     report.add(DiagnosticCode::LicenseForm, node.at, || {
-                        Say::new(format!("`license` must be text, not {}", node.kind()))
+                        Say::new(format!("`license` must be a string, not {}", node.kind()))
                     });
                 }
                 self.about.license = node.as_text().map(Into::into);
@@ -55,8 +55,10 @@ impl ManifestDraft {
             NodeValue::Null => self.seen_name = false,
             _ => report.add(DiagnosticCode::NameType, pair.node.at, || {
                 let kind = pair.node.kind();
-                Say::new(format!("`name` must be text, not {kind}{FOLDER_INSTEAD}"))
-                    .hint("write one word without brackets, such as `name: my-skill`")
+                Say::new(format!(
+                    "`name` must be a string, not {kind}{FOLDER_INSTEAD}"
+                ))
+                .hint("write one word without brackets, such as `name: my-skill`")
             }),
         }
     }
@@ -87,8 +89,11 @@ impl ManifestDraft {
             }
             NodeValue::Null => self.seen_description = false,
             _ => report.add(DiagnosticCode::DescriptionType, node.at, || {
-                Say::new(format!("`description` must be text, not {}", node.kind()))
-                    .hint("put the whole description in quotes")
+                Say::new(format!(
+                    "`description` must be a string, not {}",
+                    node.kind()
+                ))
+                .hint("put the whole description in quotes")
             }),
         }
     }
@@ -110,7 +115,7 @@ impl ManifestDraft {
                 self.about.compatibility = node.as_text().map(Into::into);
                 report.add(DiagnosticCode::CompatibilityForm, node.at, || {
                     Say::new(format!(
-                        "`compatibility` must be text of 1 to {MAX_COMPATIBILITY} characters"
+                        "`compatibility` must be a string of 1 to {MAX_COMPATIBILITY} characters"
                     ))
                 });
             }
@@ -146,7 +151,7 @@ impl ManifestDraft {
             if !matches!(pair.node.value, NodeValue::Text(..)) {
                 report.add(DiagnosticCode::MetadataValue, pair.key_at, || {
                     Say::new(format!(
-                        "`metadata.{}` is {}; the specification allows only text",
+                        "`metadata.{}` is {}; the specification allows only strings",
                         pair.key.escape_debug(),
                         pair.node.kind()
                     ))
@@ -268,8 +273,8 @@ impl ManifestDraft {
 /// The folder's new name, if the skill's name has letters for one.
 fn rename_hint(name: &str) -> String {
     match name::conforming(name) {
-        empty if empty.is_empty() => "give the skill the name of its folder".to_owned(),
-        folder => format!("rename the folder to `{folder}`, or the skill"),
+        empty if empty.is_empty() => "rename the skill to match its folder".to_owned(),
+        folder => format!("rename the folder to `{folder}`, or the skill to match its folder"),
     }
 }
 

@@ -527,7 +527,7 @@ fn report_unknown(unknown: &[&Pair<'_>], report: &mut DiagnosticCollector<'_>) {
             .find_map(|pair| Some((&pair.key, nearest(&pair.key)?)))
         {
             Some((key, known)) => say.hint(format!(
-                "did you mean `{known}` by `{}`?",
+                "did you mean `{known}` instead of `{}`?",
                 key.escape_debug()
             )),
             None => say.hint("move your own fields below `metadata:`, where every key is allowed"),

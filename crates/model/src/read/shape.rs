@@ -24,7 +24,7 @@ pub(super) fn wrong(
     });
 }
 
-/// A text; an empty value is `None` without a diagnostic.
+/// A string; an empty value is `None` without a diagnostic.
 pub(super) fn text(
     key: &str,
     node: &Node<'_>,
@@ -36,7 +36,7 @@ pub(super) fn text(
             .map(Into::into),
         NodeValue::Null => None,
         _ => {
-            wrong(key, node, "text", report);
+            wrong(key, node, "a string", report);
             None
         }
     }
@@ -67,7 +67,7 @@ pub(super) fn texts(
         .collect()
 }
 
-/// A list of texts, each with its position.
+/// A list of strings, each with its position.
 pub(super) fn located(
     key: &str,
     node: &Node<'_>,
@@ -80,7 +80,7 @@ pub(super) fn located(
             let item = |item: &Node<'_>| {
                 let found = item.as_text().map(|text| (text.trim().into(), item.at));
                 if found.is_none() {
-                    wrong(key, item, "text", report);
+                    wrong(key, item, "a string", report);
                 }
                 found
             };
@@ -91,7 +91,7 @@ pub(super) fn located(
                 .collect()
         }
         NodeValue::Map(_) => {
-            wrong(key, node, "a list of texts", report);
+            wrong(key, node, "a list of strings", report);
             Vec::new()
         }
     }

@@ -225,7 +225,7 @@ impl<'a> NodeBuilder<'a> {
             let (OpenCollection::List { at, .. } | OpenCollection::Map { at, .. }) = open;
             return Err(YamlFailure::Syntax {
                 at,
-                message: "a key must be text, not a list or a map".into(),
+                message: "a key must be a string, not a list or a map".into(),
             });
         }
         self.stack.push(open);
@@ -288,7 +288,7 @@ impl<'a> NodeBuilder<'a> {
         }
         report.add(DiagnosticCode::AliasUsed, at, || {
             Say::new(format!("`{}` is a YAML alias", self.alias_source(at)))
-                .hint("write the value out, or put it in quotes if it is text")
+                .hint("write the value out, or put it in quotes if it is a string")
         });
         match target {
             Some(node) => self.close(Node { at, ..node }, 0, report),

@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             NodeValue::Null => "null",
-            NodeValue::Text(..) => "text",
+            NodeValue::Text(..) => "a string",
             NodeValue::List(_) => "a list",
             NodeValue::Map(_) => "a map",
         }

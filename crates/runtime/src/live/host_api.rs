@@ -426,13 +426,13 @@ fn wrong(error: &ActError) -> RpcError {
             message: error.to_string(),
             data: Some(json!({ "code": "changed" })),
         },
-        ActError::World(inner) if inner.is_refusal() => RpcError {
+        ActError::Execution(inner) if inner.is_refusal() => RpcError {
             code: code::REFUSED,
             message: error.to_string(),
             data: Some(json!({ "code": "never" })),
         },
         ActError::Elsewhere(inner) => failed(inner.code, inner.message.clone()),
-        ActError::World(inner) => failed(undone(inner), error.to_string()),
+        ActError::Execution(inner) => failed(undone(inner), error.to_string()),
         ActError::Store(_) => failed("not-done", error.to_string()),
     }
 }

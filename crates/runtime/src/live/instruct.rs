@@ -20,7 +20,7 @@ const PROGRAM: &str = "metier";
 impl Runtime {
     /// The environment of skills, and the approver.
     #[must_use]
-    pub fn premises(&self) -> &SkillEnvironment {
+    pub fn environment(&self) -> &SkillEnvironment {
         &self.environment
     }
 

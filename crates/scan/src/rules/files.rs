@@ -302,7 +302,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Exfiltration,
         severity: FindingSeverity::Critical,
         owasp: "AST06",
-        message: "agent settings send its sessions to an unrelated host",
+        message: "agent settings send the agent's sessions to an unrelated host",
         fix: "let the user choose the host",
         when: RuleCondition::Oddity(FileOddity::RedirectedAgent),
         origin: GRAMMAR,

@@ -123,7 +123,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::PromptInjection,
         severity: FindingSeverity::Critical,
         owasp: "AST01",
-        message: "tells the agent that its rules do not hold",
+        message: "tells the agent that its rules do not apply",
         fix: "remove it",
         when: RuleCondition::Chain(Chain::Unrestrained),
         origin: GRAMMAR,

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use metier::{
-    Approver, Error, Runnable, SessionOptions, ShowOptions, Shown, Skill, SkillsNow, Workspace,
+    Approver, CurrentSkills, Error, Runnable, SessionOptions, ShowOptions, Shown, Skill, Workspace,
     agent::{AgentRole, Cancel, ConversationOptions, EventListener, ReportedEvent},
     receipts::ReceiptQuery,
     text::{one_line, split_arguments},
@@ -19,7 +19,7 @@ const MAX_RECEIPTS: u32 = 100;
 
 /// A workspace that asks its questions in the way that the request chose.
 pub(super) fn asking(
-    now: &SkillsNow,
+    now: &CurrentSkills,
     approvals: ApprovalsField,
     queue: &metier::ApprovalQueue,
 ) -> Workspace {
@@ -34,7 +34,7 @@ pub(super) fn asking(
 
 /// Executes a skill, or the workflow of that name.
 pub(super) fn execute(
-    now: &SkillsNow,
+    now: &CurrentSkills,
     workspace: &Workspace,
     name: &str,
     request: &ExecuteRequest,
@@ -58,7 +58,7 @@ pub(super) fn execute(
 }
 
 /// A warning if the last good version is used because the files are broken now.
-pub(super) fn warnings(now: &SkillsNow, skill: &Skill<'_>) -> Vec<String> {
+pub(super) fn warnings(now: &CurrentSkills, skill: &Skill<'_>) -> Vec<String> {
     let Some(broken) = now.broken(skill) else {
         return Vec::new();
     };
@@ -122,7 +122,7 @@ fn words(arguments: &ArgumentsField) -> Vec<String> {
 
 /// Runs the handler of a workflow, with a model that it can ask.
 fn run_workflow(
-    now: &SkillsNow,
+    now: &CurrentSkills,
     workspace: &Workspace,
     found: &Runnable<'_>,
     request: &ExecuteRequest,
@@ -167,7 +167,7 @@ fn text(output: &Value) -> String {
 
 /// Lets an agent follow a skill.
 fn run_agent(
-    now: &SkillsNow,
+    now: &CurrentSkills,
     workspace: &Workspace,
     skill: Skill<'_>,
     request: &ExecuteRequest,

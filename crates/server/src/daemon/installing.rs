@@ -13,7 +13,7 @@ use axum::{
     http::{StatusCode, Uri},
 };
 use metier::{
-    Error, Headless, Logged, LongWork, NoticeLevel, Notices, WorkWatcher, Workspace,
+    Error, Headless, Logged, NoticeLevel, Notices, ProgressWatcher, TaskProgress, Workspace,
     distribution::{
         InstallDecision, InstallOptions, InstallPlan, InstallScope, InstalledState, SourceRequest,
         UpdateDecision, UpdateOptions, UpdatePlan, VerifiedSkill,
@@ -326,9 +326,9 @@ impl Notices for RequestNotices {
         }
     }
 
-    fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
+    fn progress(&self, work: &Arc<TaskProgress>) -> Option<Box<dyn Send>> {
         let (word, events) = (self.word.clone(), Arc::clone(&self.events));
-        let watcher = WorkWatcher::start(work, REPORTS, move |work, ended| {
+        let watcher = ProgressWatcher::start(work, REPORTS, move |work, ended| {
             let document = ProgressDocument::new(work, word.clone(), ended);
             events.add("progress", written(&document));
         });

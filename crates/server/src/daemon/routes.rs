@@ -96,19 +96,19 @@ const LIST: &[(&str, &str)] = &[
         "Only skills with one of these names, separated by commas.",
     ),
     ("limit", "Maximum number of skills."),
-    ("cursor", "The `next_cursor` of the page before."),
+    ("cursor", "The `next_cursor` of the previous page."),
 ];
 
 const RECEIPTS: &[(&str, &str)] = &[
-    ("skill", "Only those of this skill."),
+    ("skill", "Only the receipts of this skill."),
     (
         "query",
-        "A part of the skill's name, the act or its subject.",
+        "Text to find in the skill's name, the action or its target.",
     ),
     ("status", "`allowed`, `refused`, or an outcome."),
     (
         "since",
-        "Only from this time on, such as 2026-01-31T09:00:00Z.",
+        "Only since this time, such as 2026-01-31T09:00:00Z.",
     ),
     (
         "limit",

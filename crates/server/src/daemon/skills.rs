@@ -13,7 +13,7 @@ use axum::{
     response::Response,
 };
 use metier::{
-    Error, SessionOptions, ShowOptions, Skill, SkillsNow, Source,
+    CurrentSkills, Error, SessionOptions, ShowOptions, Skill, Source,
     agent::Cancel,
     scans::ScanOptions,
     selection::{Risk, Task},
@@ -71,7 +71,7 @@ pub(super) async fn list(State(state): Shared, uri: Uri) -> ApiResult {
 /// A page of the list, as JSON.
 pub(super) async fn page(
     state: &Arc<DaemonState>,
-    now: &Arc<SkillsNow>,
+    now: &Arc<CurrentSkills>,
     wanted: ListQuery,
 ) -> Result<Bytes, ApiError> {
     let wanted = WantedPage::try_from(wanted)?;
@@ -132,7 +132,7 @@ impl TryFrom<ListQuery> for WantedPage {
 }
 
 impl WantedPage {
-    fn write(&self, now: &SkillsNow) -> Bytes {
+    fn write(&self, now: &CurrentSkills) -> Bytes {
         let inventory = now.skills.inventory();
         let matching = self.matching(now);
         let end = self.start.saturating_add(self.limit).min(matching.len());
@@ -149,7 +149,7 @@ impl WantedPage {
 
     /// Positions of the skills. In a search those that contain all words come first, then those that fit about as well as the best, as in `select`. The
     /// words of a search that is being typed are not whole yet: a search for whole words alone would lose skills between two letters.
-    fn matching(&self, now: &SkillsNow) -> Vec<usize> {
+    fn matching(&self, now: &CurrentSkills) -> Vec<usize> {
         let kept = now.skills.all().enumerate();
         let kept = kept.filter(|(_, skill)| self.is_kept(skill));
         let wanted = words(&self.search);
@@ -211,7 +211,7 @@ async fn about<T: Send + 'static>(
     state: &Arc<DaemonState>,
     lane: WorkLane,
     name: String,
-    work: impl FnOnce(&DaemonState, &SkillsNow, &str) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&DaemonState, &CurrentSkills, &str) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = state.work(lane, move |state| {
         let now = state.live.current_for(&name)?;
@@ -384,7 +384,7 @@ pub(super) async fn scanned(
 }
 
 /// Refuses a path that is neither a skill's folder nor in a folder of skills: a client can scan skills, not the whole machine.
-fn check_scanned_path(now: &SkillsNow, path: &str) -> Result<(), Error> {
+fn check_scanned_path(now: &CurrentSkills, path: &str) -> Result<(), Error> {
     let machine = now.workspace.machine();
     let folder = machine.work.join(path);
     let is_skill = |folder: &FilePath| {

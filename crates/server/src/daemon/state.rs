@@ -10,7 +10,7 @@ use std::{
 };
 
 use axum::body::Bytes;
-use metier::{ApprovalQueue, Error, LiveSkills, Reply, SkillsNow};
+use metier::{ApprovalQueue, CurrentSkills, Error, LiveSkills, Reply};
 use metier_wire::ApprovalRow;
 use serde::Serialize;
 use serde_json::json;
@@ -113,7 +113,7 @@ impl DaemonState {
     }
 
     /// The skills as they are now.
-    pub(super) async fn now(self: &Arc<Self>) -> Result<Arc<SkillsNow>, ApiError> {
+    pub(super) async fn now(self: &Arc<Self>) -> Result<Arc<CurrentSkills>, ApiError> {
         if let Some(now) = self.live.current_if_listed() {
             return Ok(now);
         }

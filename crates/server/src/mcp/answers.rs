@@ -3,8 +3,8 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use metier::{
-    Called, Error, Executed, NoticeLevel, Notices, Resource, Skill, SkillFilter, SkillsNow, Source,
-    Status, Workspace,
+    Called, CurrentSkills, Error, ExecutionPlan, NoticeLevel, Notices, Resource, Skill,
+    SkillFilter, Source, Status, Workspace,
     text::{count, one_line},
 };
 use metier_wire::{
@@ -43,7 +43,7 @@ pub(crate) struct AnswerScope<'a> {
 
 impl AnswerScope<'_> {
     /// The workspace of the moment, with the approver, the notices and the end of this call.
-    fn workspace(&self, now: &SkillsNow) -> Workspace {
+    fn workspace(&self, now: &CurrentSkills) -> Workspace {
         let call = self.call;
         now.workspace.for_request(
             Arc::clone(call) as _,
@@ -317,15 +317,15 @@ fn execute(scope: &mut AnswerScope<'_>, wanted: &ActivateToolInput) -> Result<To
     let workspace = scope.workspace(&now);
     let executed = workspace.execute_for_model(now.usable(), &wanted.name, &wanted.arguments)?;
     let document = match executed {
-        Executed::Inline(shown) => {
+        ExecutionPlan::Inline(shown) => {
             let document = ExecutedDocument::inline(shown);
             return Ok(ToolReply::framed(&document, &document.content).in_parts("content"));
         }
-        Executed::Fork(planned) => {
+        ExecutionPlan::Fork(planned) => {
             let answer = workspace.follow_planned(&now.agent_skills()?, &planned)?;
             ExecutedDocument::fork(planned.skill, answer)
         }
-        Executed::Workflow(planned) => {
+        ExecutionPlan::Workflow(planned) => {
             let skill = workspace.find_for_model(now.usable(), planned.place())?;
             let session = session(scope, &now, skill)?;
             let called = session.run_planned(&planned)?;
@@ -363,7 +363,7 @@ fn call_tool(scope: &mut AnswerScope<'_>, wanted: &CallToolInput) -> Result<Tool
 /// The session of the client for a skill.
 fn session<'s>(
     scope: &'s mut AnswerScope<'_>,
-    now: &SkillsNow,
+    now: &CurrentSkills,
     skill: Skill<'_>,
 ) -> Result<&'s mut metier::Session, Error> {
     let call = scope.call;

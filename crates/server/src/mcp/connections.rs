@@ -15,8 +15,8 @@ use std::{
 };
 
 use metier::{
-    ApprovalQuestion, Approver, Error, Fingerprint, NoticeLevel, Notices, Reply, Session,
-    SessionOptions, Skill, SkillsNow,
+    ApprovalQuestion, Approver, CurrentSkills, Error, Fingerprint, NoticeLevel, Notices, Reply,
+    Session, SessionOptions, Skill,
 };
 use tokio::{sync::Mutex as AsyncMutex, task, time};
 
@@ -89,7 +89,7 @@ impl ClientSessions {
     /// The session for a call of a skill.
     pub(crate) fn for_call(
         &mut self,
-        now: &SkillsNow,
+        now: &CurrentSkills,
         skill: Skill<'_>,
         call: &Arc<CallRelay>,
     ) -> Result<&mut Session, Error> {
@@ -141,7 +141,7 @@ impl ClientSessions {
 }
 
 impl OpenSession {
-    fn new(now: &SkillsNow, call: &Arc<CallRelay>) -> Result<Self, Error> {
+    fn new(now: &CurrentSkills, call: &Arc<CallRelay>) -> Result<Self, Error> {
         let relay = Arc::new(SessionRelay {
             call: Mutex::default(),
             notices: now.workspace.notices(),

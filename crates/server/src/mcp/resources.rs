@@ -1,11 +1,13 @@
 //! Files of skills as resources: `skill://NAME/PATH`, for clients that show or read resources.
 //!
 //! A list names the SKILL.md of each skill, from its card alone; the other files have URIs of the same form. Reading one gives out bytes of the skill as it
-//! was published as a whole: see [`metier::Publisher`]. A URI is compared with those of the files and never taken apart into a path.
+//! was published as a whole: see [`metier::SkillResources`]. A URI is compared with those of the files and never taken apart into a path.
 
 use std::string::FromUtf8Error;
 
-use metier::{PublishedFile, Publisher, SkillsNow, model_text::for_model, text::one_line};
+use metier::{
+    CurrentSkills, SkillResourceFile, SkillResources, model_text::for_model, text::one_line,
+};
 use rmcp::{
     ErrorData,
     model::{
@@ -103,7 +105,7 @@ pub(crate) fn read(source: &SkillSource, uri: &str) -> Result<ReadResourceResult
     Ok(ReadResourceResult::new(vec![contents(file, bytes)]).with_ttl_ms(TTL))
 }
 
-fn contents(file: PublishedFile, bytes: Vec<u8>) -> ResourceContents {
+fn contents(file: SkillResourceFile, bytes: Vec<u8>) -> ResourceContents {
     let mime_type = Some(mime_type(&file).to_owned());
     // The same bytes have the same digest on the other side: text that is not UTF-8 can't be given as text.
     match String::from_utf8(bytes) {
@@ -122,12 +124,12 @@ fn contents(file: PublishedFile, bytes: Vec<u8>) -> ResourceContents {
     }
 }
 
-pub(crate) fn publisher(now: &SkillsNow) -> Result<&Publisher, ErrorData> {
+pub(crate) fn publisher(now: &CurrentSkills) -> Result<&SkillResources, ErrorData> {
     now.publisher().map_err(|error| not_there(&error))
 }
 
 /// The type of a file by its ending.
-pub(crate) fn mime_type(file: &PublishedFile) -> &'static str {
+pub(crate) fn mime_type(file: &SkillResourceFile) -> &'static str {
     let ending = file
         .path
         .rsplit_once('.')

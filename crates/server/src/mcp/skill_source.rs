@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use metier::{Error, LiveSkills, Notices, Settings, SkillsNow, Workspace};
+use metier::{CurrentSkills, Error, LiveSkills, Notices, Settings, Workspace};
 
 /// Where the skills come from. A configuration that can't be read is an error of each request, until it can.
 pub(crate) struct SkillSource {
@@ -52,7 +52,7 @@ impl SkillSource {
     ///
     /// # Errors
     /// When the configuration is wrong, or the skills can't be listed.
-    pub(crate) fn now(&self) -> Result<Arc<SkillsNow>, Error> {
+    pub(crate) fn now(&self) -> Result<Arc<CurrentSkills>, Error> {
         self.live()?.current()
     }
 
@@ -60,7 +60,7 @@ impl SkillSource {
     ///
     /// # Errors
     /// As for [`SkillSource::now`].
-    pub(crate) fn now_for(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
+    pub(crate) fn now_for(&self, name: &str) -> Result<Arc<CurrentSkills>, Error> {
         self.live()?.current_for(name)
     }
 

@@ -72,7 +72,7 @@ async fn content(
         }
         @if !before.is_empty() {
             section aria-labelledby="before" {
-                h2 #before { "Conversations of before" }
+                h2 #before { "Earlier conversations" }
                 ul.rows { @for one in &before { li.row { (resumable(*one, visit)) } } }
             }
         }
@@ -85,9 +85,9 @@ fn unstarted(refusal: &ApiRefusal) -> Markup {
         @if refusal.code() == "no-model" {
             div.notice.bad role="alert" {
                 p { strong { "✗ " } (hint(refusal.message())) }
-                p { "Type this in a terminal, with a model that you can use, and start again:" }
+                p { "Run this in a terminal, with a model that you can use, and start again:" }
                 p { code.typed data-copy { "metier config agent.model anthropic/NAME" } }
-                p.faint { "The others are " code { "openai/NAME" } " and " code { "ollama/NAME" } "; the key is the variable of the provider, such as " code { "ANTHROPIC_API_KEY" } ", where the daemon was started." }
+                p.faint { "Other models are " code { "openai/NAME" } " and " code { "ollama/NAME" } "; the key is the variable of the provider, such as " code { "ANTHROPIC_API_KEY" } ", where the daemon was started." }
             }
         } @else { (problem(refusal)) }
     }

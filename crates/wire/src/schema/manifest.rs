@@ -133,8 +133,16 @@ const FIELDS: &[(&str, FieldShape, &str)] = &[
         "Tools that can't be called while the skill is active",
     ),
     ("execution_protocol", Words, "The steps to follow"),
-    ("preconditions", Any, "Conditions before the skill runs"),
-    ("postconditions", Any, "Conditions after the skill has run"),
+    (
+        "preconditions",
+        Any,
+        "Conditions that must hold before the skill runs",
+    ),
+    (
+        "postconditions",
+        Any,
+        "Conditions that must hold after the skill runs",
+    ),
     (
         "output_contract",
         Any,

@@ -96,7 +96,7 @@ fn answer(scan: &ScannedSkill, output: &Output) -> String {
         (_, Some(finding), _) => one_line(&finding.message),
         _ => "the scanner reported a danger before".to_owned(),
     };
-    let (sign, what) = match (scan.stance(), scan.verdict()) {
+    let (sign, what) = match (scan.consequence(), scan.verdict()) {
         _ if scan.acceptance.is_some() => (
             output.paint("✓", Tone::Good),
             "is not blocked, because you accepted it",
@@ -283,7 +283,7 @@ fn summary(scan: &ScannedSkill, output: &Output) -> String {
     }
     line.push('\n');
     if accepted.is_none()
-        && scan.stance() == ScanConsequence::Blocked
+        && scan.consequence() == ScanConsequence::Blocked
         && verdict >= Verdict::Incomplete
     {
         line.push_str(&format!(

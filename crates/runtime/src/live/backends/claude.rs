@@ -124,7 +124,7 @@ impl Commands {
         let refused =
             |code: i32, message: String| SkillProcessError::Answered(RpcError::new(code, message));
         let done = self.worker.act(&act).map_err(|failed| match failed {
-            ActError::World(error) => SkillProcessError::NotStarted(error),
+            ActError::Execution(error) => SkillProcessError::NotStarted(error),
             ActError::Refused(refusal) => refused(code::REFUSED, refusal.message),
             other => refused(code::FAILED, other.to_string()),
         })?;

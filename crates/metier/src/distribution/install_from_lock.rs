@@ -7,9 +7,9 @@ use metier_hub::{
 use metier_package::{LockedSkill, PackageTree};
 
 use super::{
+    installed_files::ChangedFiles,
     places::InstallScope,
     plan::{InstallOptions, InstallPlan},
-    present::FileDifferences,
     sources::{locked_offer, not_fetched},
     verifying::{InstalledState, VerifiedSkill},
 };
@@ -141,7 +141,7 @@ impl Workspace {
     }
 }
 
-fn drifted(skill: &VerifiedSkill, files: Option<&FileDifferences>) -> Error {
+fn drifted(skill: &VerifiedSkill, files: Option<&ChangedFiles>) -> Error {
     let name = one_line(&skill.name);
     let message = format!("skill `{name}` differs from the lock");
     let error = Error::unmet("changed", message)

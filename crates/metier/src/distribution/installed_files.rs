@@ -13,14 +13,14 @@ use metier_package::{LockedSkill, PackageTree};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    card::{CardBefore, CardPermission, InstallAction, InstallObstacle},
+    card::{ExistingSkill, InstallAction, InstallCardPermission, InstallObstacle},
     places::InstallScope,
 };
 use crate::{Error, Workspace};
 
 /// Files that differ between two states of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileDifferences {
+pub struct ChangedFiles {
     /// Only in the new state.
     pub added: Vec<String>,
     /// Only in the old state.
@@ -29,7 +29,7 @@ pub struct FileDifferences {
     pub changed: Vec<String>,
 }
 
-impl FileDifferences {
+impl ChangedFiles {
     /// From one state of a skill to another.
     pub(crate) fn between(old: &FileHashes, new: &FileHashes) -> Self {
         let mut found = Self::default();
@@ -102,7 +102,7 @@ pub(crate) struct PresentSkill {
     /// The files, if it is a folder that can be read.
     held: Option<Snapshot>,
     /// What was changed since it was installed; `None` if that is not known.
-    edited: Option<FileDifferences>,
+    edited: Option<ChangedFiles>,
 }
 
 impl PresentSkill {
@@ -122,9 +122,9 @@ impl PresentSkill {
             // After an update that kept edits, the lock also has the digest of the files without them: edits are counted from there.
             let installed = locked.original.unwrap_or(locked.tree);
             edited = match held.digest == installed {
-                true => Some(FileDifferences::default()),
+                true => Some(ChangedFiles::default()),
                 false => workspace.objects()?.get(installed).map(|tree| {
-                    FileDifferences::between(&hashes_of_tree(&tree), &hashes_of_snapshot(held))
+                    ChangedFiles::between(&hashes_of_tree(&tree), &hashes_of_snapshot(held))
                 }),
             };
         }
@@ -177,7 +177,7 @@ impl PresentSkill {
         match &self.edited {
             Some(edited) if edited.is_empty() => {}
             edited => {
-                let files = edited.as_ref().map(FileDifferences::all);
+                let files = edited.as_ref().map(ChangedFiles::all);
                 found.push(InstallObstacle::Edited(files.unwrap_or_default()));
             }
         }
@@ -191,17 +191,17 @@ impl PresentSkill {
     pub(crate) fn card(
         &self,
         new: &PackageTree,
-        permissions: &[CardPermission],
-    ) -> Option<CardBefore> {
+        permissions: &[InstallCardPermission],
+    ) -> Option<ExistingSkill> {
         if !self.exists {
             return None;
         }
         let old = self.held.as_ref().map(hashes_of_snapshot);
-        let files = FileDifferences::between(&old.unwrap_or_default(), &hashes_of_tree(new));
+        let files = ChangedFiles::between(&old.unwrap_or_default(), &hashes_of_tree(new));
         let locked = self.locked.as_ref();
         let asks = |gone: &&String| !permissions.iter().any(|one| one.permission == **gone);
         let gone = locked.iter().flat_map(|locked| &locked.permissions);
-        Some(CardBefore {
+        Some(ExistingSkill {
             place: self.place.to_string_lossy().into_owned(),
             source: locked.map(|locked| locked.source.clone()),
             version: locked
@@ -268,7 +268,7 @@ mod tests {
                 .map(|(path, byte)| ((*path).to_owned(), (true, [*byte; 32])))
                 .collect()
         };
-        let found = FileDifferences::between(
+        let found = ChangedFiles::between(
             &state(&[("a", 1), ("b", 1), ("c", 1)]),
             &state(&[("a", 1), ("b", 2), ("d", 1)]),
         );

@@ -54,7 +54,7 @@ const PROSE: [&str; 7] = ["", "adoc", "markdown", "md", "mdx", "rst", "txt"];
 /// ```no_run
 /// # fn main() -> Result<(), metier::Error> {
 /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
-/// let publisher = metier::Publisher::new(&workspace, &workspace.skills()?)?;
+/// let publisher = metier::SkillResources::new(&workspace, &workspace.skills()?)?;
 /// for skill in publisher.candidates() {
 ///     match publisher.publish(skill) {
 ///         Ok(published) => println!("{} has {} files", published.uri, published.files.len()),
@@ -64,7 +64,7 @@ const PROSE: [&str; 7] = ["", "adoc", "markdown", "md", "mdx", "rst", "txt"];
 /// # Ok(())
 /// # }
 /// ```
-pub struct Publisher {
+pub struct SkillResources {
     workspace: Workspace,
     skills: Skills,
     scan_gate: ScanGate,
@@ -74,9 +74,9 @@ pub struct Publisher {
 
 /// A skill and its files, which were read at one moment.
 ///
-/// An example is at [`Publisher`].
+/// An example is at [`SkillResources`].
 #[derive(Clone, Debug)]
-pub struct PublishedSkill {
+pub struct SkillResource {
     /// Its name, which is the last part of its path.
     pub name: String,
     /// The URI of its SKILL.md.
@@ -84,14 +84,14 @@ pub struct PublishedSkill {
     /// The frontmatter of its SKILL.md, as its author wrote it.
     pub frontmatter: Map<String, Value>,
     /// Its files, by path. Its SKILL.md is one of them.
-    pub files: Vec<PublishedFile>,
+    pub files: Vec<SkillResourceFile>,
 }
 
 /// A file of a published skill.
 ///
-/// An example is at [`Publisher`].
+/// An example is at [`SkillResources`].
 #[derive(Clone, Debug)]
-pub struct PublishedFile {
+pub struct SkillResourceFile {
     /// Its path below the folder of the skill.
     pub path: String,
     /// Its URI.
@@ -106,42 +106,42 @@ pub struct PublishedFile {
 
 /// The published skills of a program that runs for long, by folder: a skill whose files are in the same state is not read again for a list.
 #[derive(Default)]
-pub(crate) struct PublishedSkills(Mutex<KeptSkills>);
+pub(crate) struct SkillResourceCache(Mutex<CachedResources>);
 
 #[derive(Default)]
-struct KeptSkills {
-    skills: HashMap<PathBuf, KeptSkill>,
+struct CachedResources {
+    skills: HashMap<PathBuf, CachedResource>,
     files: usize,
 }
 
 #[derive(Clone)]
-struct KeptSkill {
+struct CachedResource {
     state: Fingerprint,
     digest: Digest,
-    published: Result<Arc<PublishedSkill>, String>,
+    published: Result<Arc<SkillResource>, String>,
 }
 
-impl PublishedSkills {
-    fn find(&self, path: &Path) -> Option<KeptSkill> {
+impl SkillResourceCache {
+    fn find(&self, path: &Path) -> Option<CachedResource> {
         self.kept().skills.get(path).cloned()
     }
 
-    fn keep(&self, path: PathBuf, skill: KeptSkill) {
+    fn keep(&self, path: PathBuf, skill: CachedResource) {
         let mut kept = self.kept();
         let files = skill.published.as_ref();
         kept.files += files.map_or(1, |skill| skill.files.len());
         if kept.files > MAX_KEPT_FILES {
-            *kept = KeptSkills::default();
+            *kept = CachedResources::default();
         }
         kept.skills.insert(path, skill);
     }
 
-    fn kept(&self) -> MutexGuard<'_, KeptSkills> {
+    fn kept(&self) -> MutexGuard<'_, CachedResources> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Publisher {
+impl SkillResources {
     /// For the skills of a workspace.
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl Publisher {
     ///
     /// # Errors
     /// When it can't be read, when the scanner blocks it, or when it can't be published, with the reason.
-    pub fn publish(&self, skill: Skill<'_>) -> Result<Arc<PublishedSkill>, Error> {
+    pub fn publish(&self, skill: Skill<'_>) -> Result<Arc<SkillResource>, Error> {
         let entry = skill.entry();
         let path = entry.place.path();
         let live = self.workspace.live.as_ref();
@@ -229,7 +229,7 @@ impl Publisher {
         let state = state.filter(|state| since.is_some_and(|since| !state.changed_since(since)));
         if let (Some(live), Some(state)) = (live, state) {
             let published = published.clone();
-            let kept = KeptSkill {
+            let kept = CachedResource {
                 state,
                 digest,
                 published,
@@ -242,12 +242,12 @@ impl Publisher {
     /// A file of a published skill by its URI, compared letter by letter, with its bytes.
     ///
     /// # Errors
-    /// As for [`Publisher::publish`].
+    /// As for [`SkillResources::publish`].
     pub fn read(
         &self,
         skill: Skill<'_>,
         uri: &str,
-    ) -> Result<Option<(PublishedFile, Vec<u8>)>, Error> {
+    ) -> Result<Option<(SkillResourceFile, Vec<u8>)>, Error> {
         let published = published(&skill.name(), self.admitted(&skill)?);
         let (whole, contents) = published.map_err(|why| not_published(&skill, &why))?;
         let mut files = whole.files.into_iter().zip(contents);
@@ -280,7 +280,7 @@ pub(crate) fn manifest_uri(name: &str) -> String {
 impl Skill<'_> {
     /// The URI of its SKILL.md for hosts that read skills themselves; `None` if its card shows that it can't be published.
     ///
-    /// An example is at [`Publisher`].
+    /// An example is at [`SkillResources`].
     #[must_use]
     pub fn uri(&self) -> Option<String> {
         objection(self)
@@ -318,7 +318,7 @@ fn not_published(skill: &Skill<'_>, why: &str) -> Error {
 }
 
 /// The skill, and the bytes of its files in their order.
-fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<u8>>), String> {
+fn published(name: &str, snapshot: Snapshot) -> Result<(SkillResource, Vec<Vec<u8>>), String> {
     if snapshot.files.len() > MAX_FILES {
         return Err(format!(
             "it has {} files, and hosts need not accept more than {MAX_FILES}",
@@ -340,7 +340,7 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
     let uri = manifest_uri(name);
     let manifest = files
         .iter()
-        .position(|file: &PublishedFile| file.uri == uri);
+        .position(|file: &SkillResourceFile| file.uri == uri);
     let manifest: &Vec<u8> = &contents[manifest.ok_or("it has no file SKILL.md")?];
     let text = std::str::from_utf8(manifest).map_err(|_| "its SKILL.md is not UTF-8")?;
     if text.starts_with(BYTE_ORDER_MARK) {
@@ -358,7 +358,7 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
     if described.is_none_or(str::is_empty) {
         return Err("its SKILL.md has no description".to_owned());
     }
-    let skill = PublishedSkill {
+    let skill = SkillResource {
         name: name.to_owned(),
         uri,
         frontmatter,
@@ -367,7 +367,7 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
     Ok((skill, contents))
 }
 
-fn published_file(name: &str, file: SnapshotFile) -> Result<(PublishedFile, Vec<u8>), String> {
+fn published_file(name: &str, file: SnapshotFile) -> Result<(SkillResourceFile, Vec<u8>), String> {
     let shown = one_line(&file.path.as_path().to_string_lossy());
     let path = file.path.as_str();
     let path = path
@@ -389,7 +389,7 @@ fn published_file(name: &str, file: SnapshotFile) -> Result<(PublishedFile, Vec<
         ));
     }
     let digest: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    let published = PublishedFile {
+    let published = SkillResourceFile {
         uri: format!("{SCHEME}{name}/{}", encoded(&path)),
         path,
         digest: format!("sha256:{digest}"),
@@ -451,7 +451,7 @@ mod tests {
         file(path, SnapshotContent::Bytes(text.into()), text.len() as u64)
     }
 
-    fn publish(files: Vec<SnapshotFile>) -> Result<PublishedSkill, String> {
+    fn publish(files: Vec<SnapshotFile>) -> Result<SkillResource, String> {
         let snapshot = Snapshot {
             files,
             digest: Digest([0; 32]),

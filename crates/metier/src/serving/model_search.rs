@@ -38,7 +38,7 @@ pub struct SkillFilter {
 ///
 /// An example is at [`Workspace::search_for_model`].
 #[derive(Clone)]
-pub struct ModelMatch<'s> {
+pub struct RankedSkill<'s> {
     /// The skill.
     pub skill: Skill<'s>,
     /// How well it fits, between 0 and 1.
@@ -144,7 +144,7 @@ impl Workspace {
     /// # }
     /// ```
     #[must_use]
-    pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<ModelMatch<'s>> {
+    pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<RankedSkill<'s>> {
         let task = Task {
             coding: Some(false),
             top: Some(FOUND),
@@ -157,9 +157,9 @@ impl Workspace {
             .map(|skill| (skill.judged().entry, skill))
             .collect();
         let picks = matches.selection().picks.into_iter();
-        let mut found: Vec<ModelMatch<'s>> = picks
+        let mut found: Vec<RankedSkill<'s>> = picks
             .filter_map(|pick| {
-                Some(ModelMatch {
+                Some(RankedSkill {
                     skill: by_entry.remove(&pick.skill.entry)?,
                     score: pick.score,
                     why: pick.why.into_iter().map(|one| one.detail).collect(),

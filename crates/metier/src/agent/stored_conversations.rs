@@ -5,7 +5,7 @@ use std::path::Path;
 use metier_agent::{HistoryRecord, Transcript};
 use metier_store::{SharedStore, Store};
 
-pub use metier_store::ConversationRecord as KeptConversation;
+pub use metier_store::ConversationRecord as StoredConversation;
 
 use super::failure;
 use crate::{Error, Workspace, machine, text::one_line};
@@ -17,7 +17,7 @@ const MAX_NAMED: usize = 10;
 /// The conversations of a project.
 ///
 /// An example is at [`Workspace::conversations`].
-pub struct KeptConversations {
+pub struct StoredConversations {
     /// None if nothing was ever written.
     store: Option<SharedStore>,
     folder: String,
@@ -25,7 +25,7 @@ pub struct KeptConversations {
 
 /// The last message of a conversation, and its answer.
 ///
-/// [`KeptConversations::last_exchange`] returns it.
+/// [`StoredConversations::last_exchange`] returns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastExchange {
     /// The message.
@@ -49,11 +49,11 @@ impl Workspace {
     ///
     /// # Errors
     /// When the database can't be opened.
-    pub fn conversations(&self) -> Result<KeptConversations, Error> {
+    pub fn conversations(&self) -> Result<StoredConversations, Error> {
         let project: &Path = &self.machine.project;
         let folder = project.canonicalize();
         let folder = folder.unwrap_or_else(|_| project.to_owned());
-        Ok(KeptConversations {
+        Ok(StoredConversations {
             store: match &self.machine.database {
                 Some(database) => Store::open_existing(database)?.map(SharedStore::from),
                 None => None,
@@ -63,14 +63,14 @@ impl Workspace {
     }
 }
 
-impl KeptConversations {
+impl StoredConversations {
     /// Those that are not empty, the newest first; at most 50.
     ///
     /// An example is at [`Workspace::conversations`].
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn list(&self) -> Result<Vec<KeptConversation>, Error> {
+    pub fn list(&self) -> Result<Vec<StoredConversation>, Error> {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
@@ -97,7 +97,7 @@ impl KeptConversations {
     ///
     /// # Errors
     /// When there is none, or when the database can't be read.
-    pub fn newest(&self) -> Result<KeptConversation, Error> {
+    pub fn newest(&self) -> Result<StoredConversation, Error> {
         let mut all = self.list()?.into_iter();
         all.find(|one| !self.is_of_sub_agent(one)).ok_or_else(|| {
             let message = format!("there is no conversation in {} yet", self.folder);
@@ -106,7 +106,7 @@ impl KeptConversations {
     }
 
     /// Other problems are reported when the conversation is continued.
-    fn is_of_sub_agent(&self, one: &KeptConversation) -> bool {
+    fn is_of_sub_agent(&self, one: &StoredConversation) -> bool {
         let store = self.store.as_ref();
         let read = store.map(|store| Transcript::resume(store, &one.id).map(drop));
         matches!(read, Some(Err(report)) if report.code == Transcript::OF_SUB_AGENT)
@@ -114,17 +114,17 @@ impl KeptConversations {
 
     /// The conversation whose id begins with `prefix`, in any project.
     ///
-    /// An example is at [`KeptConversations::newest`].
+    /// An example is at [`StoredConversations::newest`].
     ///
     /// # Errors
     /// When there is none or more than one; the error names those that there are.
-    pub fn find(&self, prefix: &str) -> Result<KeptConversation, Error> {
+    pub fn find(&self, prefix: &str) -> Result<StoredConversation, Error> {
         let found = match &self.store {
             Some(store) => store.lock().find_conversation(prefix)?,
             None => Vec::new(),
         };
         let shown = one_line(prefix);
-        match <[KeptConversation; 1]>::try_from(found) {
+        match <[StoredConversation; 1]>::try_from(found) {
             Ok([one]) => Ok(one),
             Err(none) if none.is_empty() => {
                 let message = format!("there is no conversation `{shown}`");
@@ -183,7 +183,7 @@ impl KeptConversations {
 }
 
 /// An error that names the conversations there are.
-fn naming(error: Error, these: &[KeptConversation]) -> Error {
+fn naming(error: Error, these: &[StoredConversation]) -> Error {
     if these.is_empty() {
         return error.hint("start one with `metier chat`");
     }
