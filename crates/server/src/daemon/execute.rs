@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::SystemTime};
 
 use metier::{
-    Approver, CurrentSkills, Error, Runnable, SessionOptions, ShowOptions, Shown, Skill, Workspace,
+    Approver, CurrentSkills, Error, RenderedSkill, Runnable, SessionOptions, ShowOptions, Skill,
+    Workspace,
     agent::{AgentRole, Cancel, ConversationOptions, EventListener, ReportedEvent},
     receipts::ReceiptQuery,
     text::{one_line, split_arguments},
@@ -105,7 +106,7 @@ pub(super) fn show(
     skill: Skill<'_>,
     arguments: &ArgumentsField,
     how: ShowOptions,
-) -> Result<Shown, Error> {
+) -> Result<RenderedSkill, Error> {
     let place = skill.path().to_string_lossy().into_owned();
     match arguments {
         ArgumentsField::Text(text) => workspace.render_text(&place, text, how),
