@@ -72,6 +72,8 @@ fn build(crate_folder: &Path, library: &str, folder: &Path, config: &Path) -> Re
         .arg("--config")
         .arg(config)
         .env("RUSTC_BOOTSTRAP", "1")
+        // It would override the folder that the configuration names.
+        .env_remove("CARGO_TARGET_DIR")
         // Lints are for this repository, not for what is built from it.
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .current_dir(crate_folder)
@@ -80,7 +82,8 @@ fn build(crate_folder: &Path, library: &str, folder: &Path, config: &Path) -> Re
         return Err(format!("{} is not built", crate_folder.display()).into());
     }
     let name = format!("{library}.wasm");
-    fs::copy(output(folder).join(&name), folder.join(&name))?;
+    let file = output(folder).join(&name);
+    fs::copy(&file, folder.join(&name)).map_err(|error| format!("{}: {error}", file.display()))?;
     Ok(())
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn texts(root: &Path) -> Result<Vec<(String, String)>> {
 }
 
 fn collect(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) -> Result<()> {
-    const TEXT: [&str; 3] = ["rs", "md", "toml"];
+    const TEXT: [&str; 8] = ["rs", "md", "toml", "star", "py", "ts", "js", "yaml"];
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();

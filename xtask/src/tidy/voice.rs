@@ -52,6 +52,7 @@ const BANNED: &[Banned] = &[
         unless_before: LONGER,
         ..banned("it is no", "it is not a", 0)
     },
+    banned("given out", "issued, returned, handed out", 0),
     banned("lie beside", "are beside", 0),
     banned("lies beside", "is beside", 1),
     banned("lies in", "is in", 0),
@@ -69,6 +70,7 @@ const BANNED: &[Banned] = &[
     banned("shut in", "sandboxed", 0),
     banned("shuts itself in", "sandboxes itself", 0),
     // One is in a list of English words that tasks contain.
+    banned("of the moment", "current, at that time", 0),
     banned("somebody", "the user, the caller", 1),
     banned("speaks against", "excludes", 0),
     banned("speaks for", "matches, supports", 0),
@@ -173,6 +175,9 @@ fn function_name(line: &str) -> Option<String> {
 /// The file of the table itself.
 const OWN: &str = "xtask/src/tidy/voice.rs";
 
+/// The extensions of programs and of data in them, which contain messages for users and models.
+const PROGRAMS: [&str; 6] = [".rs", ".star", ".py", ".ts", ".js", ".yaml"];
+
 /// Documents, and source code that is neither a test nor this file.
 fn is_prose(path: &str) -> bool {
     const DOCUMENTS: [&str; 5] = [
@@ -186,11 +191,14 @@ fn is_prose(path: &str) -> bool {
         let folder = path.split('/').next().unwrap_or_default();
         return DOCUMENTS.contains(&path) || ["docs", "spec", "skills"].contains(&folder);
     }
-    path.ends_with(".rs")
-        && !path.ends_with("tests.rs")
-        && path.contains("src/")
-        && !path.starts_with("examples/")
-        && path != OWN
+    let is_program = PROGRAMS.iter().any(|extension| path.ends_with(extension));
+    let is_ours = ["skills/", "sdk/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+        || path.contains("src/");
+    let is_test =
+        path.ends_with("tests.rs") || path.contains("/tests/") || path.starts_with("fixtures/");
+    is_program && is_ours && !is_test && !path.starts_with("examples/") && path != OWN
 }
 
 fn occurrences(line: &str, banned: &Banned) -> usize {
@@ -231,6 +239,8 @@ mod tests {
         check("docs/a.md", "amend, mending, mend_it\n", 0);
         check("crates/a/src/b.rs", "// how to mend it\n", 1);
         check("docs/a.md", "It is no file.\n", 1);
+        check("skills/a/skill.star", "fail(\"mend it\")\n", 1);
+        check("sdk/python/a.py", "# mend it\n", 1);
         check("docs/a.md", "It is no longer a file.\n", 0);
     }
 
@@ -239,6 +249,7 @@ mod tests {
         check("docs/a.md", "write `mend`\n```\nmend\n```\nmend\n", 1);
         check("crates/a/src/b_tests.rs", "// mend\n", 0);
         check("crates/a/tests/all/b.rs", "// mend\n", 0);
+        check("skills/a/tests/cases.yaml", "# mend\n", 0);
         check("fixtures/a/SKILL.md", "mend\n", 0);
         check("examples/a/src/main.rs", "// mend\n", 0);
     }

@@ -12,7 +12,7 @@ use crate::{
     output::{Output, Tone, count, one_line},
 };
 
-/// Combine skills for one agent: show its tools, their order and conflicts
+/// Combine skills for one agent: tools, their order and conflicts
 ///
 /// A tool is allowed when a skill of the set allows it and none forbids it; a tool that no skill names is not
 /// allowed. A skill without a list of tools allows `read`, `glob`, `grep` and its own tools. The order in which skills are named doesn't matter. Exit code 1 when the set can't be used.

@@ -31,6 +31,8 @@ fn build(package: &Path, name: &str) -> PathBuf {
         .args(["build", "--quiet", "--release", "--config"])
         .arg(guest("config.toml"))
         .env("RUSTC_BOOTSTRAP", "1")
+        // It would override the folder that the configuration names.
+        .env_remove("CARGO_TARGET_DIR")
         // Lints are for this repository, not for what is built from it.
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .current_dir(package)
