@@ -76,7 +76,7 @@ impl ChildJob {
         out.0
     }
 
-    /// `None` if these bytes are not from [`ChildJob::encode`].
+    /// `None` if the bytes were not written by [`ChildJob::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = PipeReader(bytes);
         let program = input.text()?;
