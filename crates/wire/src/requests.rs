@@ -134,7 +134,7 @@ pub enum RiskField {
     /// Low.
     #[default]
     Low,
-    /// The abilities of skills are shown.
+    /// Medium: the permissions of skills are shown.
     Medium,
     /// High: skills that write or run commands are left out unless the task names them.
     High,

@@ -25,7 +25,7 @@ pub struct ModelSkillsPage {
     pub counts: Value,
     /// How many skills there are on all pages.
     pub total: usize,
-    /// The request for the next page.
+    /// The cursor of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -72,7 +72,7 @@ pub struct FoundSkillsPage {
     pub skills: Vec<FoundSkillRow>,
     /// The number of skills that were found.
     pub total: usize,
-    /// The request for the next page.
+    /// The cursor of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

@@ -5,7 +5,7 @@
 //! only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources are what
 //! people ask skills to edit, and they take effect when a person builds the project or names them.
 
-/// Where the names of a row count.
+/// Where the names of a row apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// The name is protected in every folder.
@@ -18,13 +18,14 @@ pub(super) enum Where {
     GitFolder,
 }
 
-/// What a folder of a repository is called. A folder with one of these in it is the top of a repository.
+/// The names of a repository's folder. A folder that contains one of these is the top of a repository.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".sl"];
 
-/// The entries that make git take a folder for a repository, whatever the folder is called (gitrepository-layout(5)).
+/// The entries that make git treat a folder as a repository, under any name (gitrepository-layout(5)).
 pub(super) const BARE_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
-/// Beside a `HEAD`, the files with which git takes a folder for a repository whose settings, hooks and objects are elsewhere (gitrepository-layout(5)).
+/// Beside a `HEAD`, the files that make git treat a folder as a repository whose settings, hooks and objects are elsewhere
+/// (gitrepository-layout(5)).
 pub(super) const BESIDE_HEAD: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 
 /// Names that are protected in every folder.
