@@ -185,7 +185,7 @@ pub struct Triggers {
     pub modes: Vec<Box<str>>,
 }
 
-/// Resource limits of the code; the host's defaults where not given, and never more than the host's maximum.
+/// Resource limits of the code; where not given, the host's defaults apply, and never more than the host's maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CodeLimits {
     /// Memory limit in MiB.

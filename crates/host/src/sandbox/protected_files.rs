@@ -177,7 +177,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".tinycloud/skills",
     ".zcode/skills",
     ".zencoder/skills",
-    // what a forge runs after a push, and what its agents read (each one's documentation of pipelines)
+    // files that a forge runs after a push, and that its agents read (each one's documentation of pipelines)
     ".github/actions",
     ".github/agents",
     ".github/chatmodes",
@@ -222,7 +222,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".gdbinit",
     ".lldbinit",
     ".pdbrc",
-    // shells, and what runs when a folder is entered (direnv, autoenv, mise, asdf, rustup)
+    // shells, and files that run when a folder is entered (direnv, autoenv, mise, asdf, rustup)
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -284,7 +284,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".pre-commit-config.yaml",
     ".overcommit.yml",
     "captainhook.json",
-    // builders and interpreters: settings that name what runs, besides the sources of the project
+    // builders and interpreters: settings that name programs, besides the sources of the project
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -329,14 +329,15 @@ pub(super) const AT_TOP: &[&str] = &[
     "USER.md",
 ];
 
-/// In a folder `.git`, for a child that may change the repository (`git:write`). What is left are objects, refs, their logs, the index and
-/// messages: data, which git only reads. Known from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1) and,
-/// for the files of unfinished operations, from what git's own sequencer reads when it continues.
+/// In a folder `.git`, for a child that may change the repository (`git:write`). The other files are objects, refs, their logs, the index
+/// and
+/// messages: data, which git only reads. The list comes from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1) and,
+/// for the files of unfinished operations, from the files that git's own sequencer reads when it continues.
 pub(super) const IN_GIT_FOLDER: &[&str] = &[
     "hooks",
     "config",
     "config.worktree",
-    // where configuration and hooks are taken from
+    // the sources of configuration and hooks
     "commondir",
     "gitdir",
     "modules",
@@ -344,20 +345,20 @@ pub(super) const IN_GIT_FOLDER: &[&str] = &[
     // settings of Sapling and git-branchless, which name programs
     "sl/config",
     "branchless/config",
-    // attributes choose filters; alternates and remotes choose where objects come from
+    // attributes choose filters; alternates and remotes choose the source of objects
     "info",
     "objects/info/alternates",
     "objects/info/http-alternates",
     "branches",
     "remotes",
-    // unfinished operations: lists of commands, and options with which they continue
+    // unfinished operations: lists of commands, and the options with which they continue
     "rebase-merge",
     "rebase-apply",
     "sequencer",
     "BISECT_RUN",
 ];
 
-/// The names of hooks (githooks(5)), for folders of hooks that hold other things too.
+/// The names of hooks (githooks(5)), for folders of hooks that contain other files too.
 pub(super) const HOOKS: &[&str] = &[
     "applypatch-msg",
     "pre-applypatch",

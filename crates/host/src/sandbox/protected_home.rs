@@ -1,9 +1,10 @@
-//! The table of protected places in the home and on the machine: what runs when a session, a shell, an editor, an interpreter or a tool starts.
+//! The table of protected places in the home and on the machine: files that run when a session, a shell, an editor, an interpreter or a
+//! tool starts.
 //!
 //! As in `protected_files.rs`, each block names the programs whose documentation states that they read or run these files by themselves.
-//! What a variable of the user moves elsewhere is protected there too (`MOVED_BY`).
+//! Files that a variable of the user moves elsewhere are protected there too (`MOVED_BY`).
 
-/// In the home, besides the above and all places of keys: what starts with the session, and where programs are searched.
+/// In the home, besides the above and all places of keys: files that start with the session, and folders in which programs are searched.
 pub(super) const AT_HOME: &[&str] = &[
     // metier and other agents
     ".claude",
@@ -92,7 +93,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".local/lib",
     ".wgetrc",
     "bin",
-    // shells: what bash, zsh, fish, ksh, tcsh, elvish, nushell, oils, yash and rc read at their start, and what distributions and frameworks add to it
+    // shells: files that bash, zsh, fish, ksh, tcsh, elvish, nushell, oils, yash and rc read at their start, and those of distributions and
+    // frameworks
     // (bash(1), bash-completion, zsh(1), compinit in zshcompsys(1), fish(1), each framework's README)
     ".antidote",
     ".antigen",
@@ -144,7 +146,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".zsh_plugins.zsh",
     ".zshrc.d",
     ".zshrc.local",
-    // what installers add to start-up files of shells (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
+    // files that installers add to start-up files of shells (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
     ".asdf",
     ".asdfrc",
     ".atuin/bin",
@@ -542,7 +544,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".mcp",
     ".sgptrc",
     "Library/Application Support/Claude",
-    // who may log in as this user without a password
+    // the files that decide who may log in as this user without a password
     ".k5login",
     ".k5users",
     ".shosts",
@@ -571,7 +573,7 @@ pub(super) const MOVED_BY: &[(&str, &str)] = &[
     ("PGPASSFILE", ".pgpass"),
 ];
 
-/// Variables whose values are files that are run or obeyed, folders in which programs and modules are found first, or commands.
+/// Variables whose values are files that are run or obeyed, folders that are searched first for programs and modules, or commands.
 pub(super) const NAMED_BY: &[&str] = &[
     // shells: bash(1), sh(1), zsh(1), readline(3), screen(1)
     "BASH_ENV",
@@ -596,7 +598,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "PYTHONSTARTUP",
     "RUBYLIB",
     "R_PROFILE_USER",
-    // tools and where they put programs
+    // tools, and the folders that they install programs in
     "ASDF_DATA_DIR",
     "ASDF_DIR",
     "BUN_INSTALL",
@@ -619,7 +621,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "OPENCODE_CONFIG",
     "OPENCODE_CONFIG_DIR",
     "RIPGREP_CONFIG_PATH",
-    // programs that others start
+    // programs that other programs start
     "BROWSER",
     "EDITOR",
     "GIT_ASKPASS",

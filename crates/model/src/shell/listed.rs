@@ -5,7 +5,7 @@
 //! -$1`, `npm --git=$1`, `cargo --manifest-path $1`. A value can also take a detour: into a file, and from there into
 //! a program.
 //!
-//! **Decision.** The lists here are positive. A line that contains a value is *listed* if every command in it is:
+//! **Decision.** The lists here are allow-lists. A line that contains a value is *listed* if every command in it is:
 //! then an approval of its commands (`gh *`) covers it. Any other line is covered only by an approval of that exact
 //! line.
 //!
