@@ -367,7 +367,7 @@ impl CatalogEntry {
         if let (SkillLocation::Remote(_), Some(card), Some(manifest)) =
             (&self.place, &self.card, &mut parsed.manifest)
         {
-            // Its name is the one that the user gave it, and it has no settings of another skill.
+            // The user gave it its name, and it has no settings of another skill.
             manifest.card.name = card.name.clone();
             manifest.card.skill_key = None;
         }
