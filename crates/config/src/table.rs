@@ -4,7 +4,7 @@ use crate::key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
 };
 
-/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and what metier passes to
+/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and variables for
 /// child processes.
 pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_HOME",

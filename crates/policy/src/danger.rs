@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(sorted, expected);
     }
 
-    /// One table knows which programs run others, for questions, patterns and denials alike.
+    /// One table lists the programs that run others, for questions, patterns and denials.
     // case 127
     #[test]
     fn a_command_that_can_run_any_program_is_not_behind_a_harmless_one() {

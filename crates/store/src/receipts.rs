@@ -1,7 +1,7 @@
 //! What was done and what was refused.
 //!
 //! A receipt is written for every act, allowed or not, and never changed or removed: triggers refuse both, and each
-//! receipt contains the hash of the one before, so that [`Store::verify`] finds what was changed, removed or moved.
+//! receipt contains the hash of the one before, so that [`Store::verify`] finds receipts that were changed, removed or moved.
 //! The count and the last hash are in a separate row, written in the same transaction; otherwise the last receipts
 //! could be removed unnoticed.
 //!
@@ -15,7 +15,7 @@
 //! the rest, keep the result of [`Store::head`] where the attacker can't write, and compare: a chain that was whole
 //! then still has that hash at that number, see [`Store::receipt`].
 //!
-//! Texts are stored as given: the writer removes secrets, and the reader escapes them for display. Only their length
+//! Strings are stored as given: the writer removes secrets, and the reader escapes them for display. Only their length
 //! is limited, with a visible mark.
 
 use std::collections::BTreeMap;
@@ -31,11 +31,11 @@ use crate::{Store, StoreError};
 
 /// The maximum length of a detail or a reason, in bytes.
 const LONG: usize = 4096;
-/// The maximum length of any other text, in bytes.
+/// The maximum length of any other string, in bytes.
 const SHORT: usize = 1024;
 /// Space for the mark of a cut.
 const MARK: usize = 48;
-/// The approximate size of a row without its texts.
+/// The approximate size of a row without its strings.
 const ROW: usize = 160;
 
 /// The number of columns of the table, and the positions of some.
@@ -101,7 +101,7 @@ pub enum ReceiptOutcome {
 pub struct Receipt {
     /// Its number: 1, 2, 3 …
     pub id: i64,
-    /// What happened. Long texts were cut.
+    /// The recorded act. Long strings were cut.
     pub entry: NewReceipt,
     /// The hash of the receipt before, as `sha256:…`; zeros in the first.
     pub previous: String,
@@ -109,7 +109,7 @@ pub struct Receipt {
     pub hash: String,
     /// Which part of an act it is.
     pub part: ReceiptPart,
-    /// What was known only at the end of the act; usually empty.
+    /// Details that are known only at the end of the act; usually empty.
     pub note: String,
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn walk(
     }
 }
 
-/// What a root has cost so far, including the targets of its links.
+/// The cost of a root so far, including the targets of its links.
 struct RootTally {
     started: Instant,
     seen: AtomicUsize,
@@ -539,7 +539,7 @@ fn is_manifest_name(name: &[u8]) -> bool {
         .any(|manifest| name.eq_ignore_ascii_case(manifest))
 }
 
-/// Whether a name is that of content which is being installed and has no place yet, such as `.metier-7-0`: that is not a skill.
+/// Whether a name belongs to content that is being installed, such as `.metier-7-0`: that is not a skill.
 fn is_staged(name: &[u8]) -> bool {
     let number = name.strip_prefix(b".metier-");
     number.is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))

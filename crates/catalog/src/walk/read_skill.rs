@@ -352,7 +352,7 @@ impl RootWalk<'_> {
         } else {
             path.rsplit(|byte| *byte == b'/').next()?
         };
-        // Checking that a name is text is much faster than converting it, and nearly every one is.
+        // Checking that a name is UTF-8 is much faster than converting it, and nearly every one is.
         let text = std::str::from_utf8(name).map(Cow::Borrowed);
         Some(text.unwrap_or_else(|_| String::from_utf8_lossy(name)))
     }
