@@ -1,6 +1,6 @@
 //! A process that is killed at any moment loses nothing that was acknowledged, and harms no other process.
 //!
-//! Two at a time write to one database, each a process that reports which record was committed as soon as it was,
+//! Two processes at a time write to one database. Each reports every committed record immediately,
 //! until it is killed: before it opened the file, while it created the tables, in the middle of a record or between
 //! two.
 

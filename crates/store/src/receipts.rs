@@ -373,7 +373,7 @@ impl Store {
 }
 
 impl Receipt {
-    /// The number and the beginning of the hash: short, and different in another database.
+    /// The number and the start of the hash: short, and different in another database.
     pub fn text_id(&self) -> String {
         let hash = self.hash.strip_prefix("sha256:").unwrap_or(&self.hash);
         format!("r{}-{}", self.id, hash.get(..8).unwrap_or(hash))
@@ -418,7 +418,7 @@ impl NewReceipt {
 }
 
 impl ReceiptDecision {
-    /// The word in the database and in JSON.
+    /// The name used in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ReceiptDecision::Allowed => "allowed",
@@ -428,7 +428,7 @@ impl ReceiptDecision {
 }
 
 impl ReceiptOutcome {
-    /// The word in the database and in JSON.
+    /// The name used in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ReceiptOutcome::Ok => "ok",
@@ -458,7 +458,7 @@ impl ColumnValue for ReceiptOutcome {
     }
 }
 
-/// The text, truncated with a mark that states how many bytes are missing.
+/// The string, truncated with a mark that states how many bytes are missing.
 fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -580,7 +580,7 @@ impl Join {
         self.acts.len() >= self.most
     }
 
-    /// Takes an entry; returns whether more are needed.
+    /// Adds an entry; returns whether more are needed.
     fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
         if self.is_full() {
             return Ok(false);
@@ -615,7 +615,7 @@ fn read_rows(
     since: Option<&str>,
     mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
 ) -> rusqlite::Result<()> {
-    // Times are compared as times: as texts, `09:00:00.5Z` sorts before `09:00:00Z`.
+    // Times are compared as times: as strings, `09:00:00.5Z` sorts before `09:00:00Z`.
     let all = "SELECT * FROM receipts WHERE ?1 IS NULL
                AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
                ORDER BY id DESC";

@@ -1,4 +1,4 @@
-//! Secrets that are read, collected and sent, against what the text states about them.
+//! Secrets that are read, collected and sent, against the text's statements about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -284,7 +284,7 @@ pub(super) fn browser_storage(scanner: &mut SkillScanner<'_>) {
     }
 }
 
-/// How many sentences may be between an order to collect and what is collected, and between that and where it goes.
+/// The maximum number of sentences between an order to collect and its object, and between that and the destination.
 const LISTED: usize = 5;
 const SENT_NEAR: usize = 10;
 /// The same for a command below, in bytes.

@@ -1,4 +1,4 @@
-//! Variables that a name selects, and functions that are given to other functions.
+//! Variables that a name selects, and functions that are passed to other functions.
 
 use super::{Fold, FunctionRole, KnownCall, role};
 use crate::flow::{EvaluatedLanguage, SourceKind, eval::Evaluator, value::FlowValue};
