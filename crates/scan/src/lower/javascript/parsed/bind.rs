@@ -258,7 +258,7 @@ impl JavaScript {
         }
     }
 
-    /// What each round of a loop binds.
+    /// The values that each round of a loop binds.
     pub(super) fn bind_each(&mut self, left: &ForStatementLeft<'_>, source: Expr, at: At) {
         self.frame.opaque += 1;
         match left {
@@ -313,7 +313,7 @@ impl Elements {
         }
     }
 
-    /// What to add to `Frame::opaque`: the whole is not the element.
+    /// The increment of `Frame::opaque`: the whole is not the element.
     fn opaque(&self) -> u32 {
         u32::from(matches!(self, Self::Whole(_)))
     }
