@@ -100,8 +100,7 @@ impl AgentContext {
     }
 
     /// The same with a function that lists the files of the project, relative to its root and with forward slashes. It is called only once,
-    /// when a
-    /// trigger matches files.
+    /// when a trigger matches files.
     #[must_use]
     pub fn listing_files(
         mut self,

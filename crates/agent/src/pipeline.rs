@@ -199,8 +199,7 @@ impl Pipeline {
     }
 
     /// The skills of the set that a call belongs to: the one whose code the tool is, otherwise those that allow this call. A call that
-    /// several
-    /// skills allow only together belongs to the one that waits longest.
+    /// several skills allow only together belongs to the one that waits longest.
     fn bringing(&self, tool: RequestedTool<'_>, arguments: &[&str]) -> Vec<&PipelineStage> {
         let is_own = |stage: &&PipelineStage| Some(stage.skill.as_str()) == tool.skill;
         let allows = |stage: &&PipelineStage| stage.allows(tool.name, arguments);

@@ -1,12 +1,10 @@
 //! Skills that another program serves, file by file, such as an MCP server.
 //!
 //! **Problem.** The bytes of such a skill are elsewhere, and the program that serves them can change them, or lie. **Decision.** A skill is
-//! described by a
-//! [`RemoteManifest`]: its frontmatter, and the path, size and hash of every file. That is enough for a list, for the digest that verdicts and approvals belong
-//! to, and to recognise each file. Bytes are only read through [`RemoteSkill::read`], which compares them with the manifest every time; a
-//! file that is not in
-//! the manifest is not requested. SKILL.md is read first, and its declarations have to match the manifest: no other file is read before
-//! that.
+//! described by a [`RemoteManifest`]: its frontmatter, and the path, size and hash of every file. That is enough for a list, for the digest
+//! that verdicts and approvals belong to, and to recognise each file. Bytes are only read through [`RemoteSkill::read`], which compares
+//! them with the manifest every time; a file that is not in the manifest is not requested. SKILL.md is read first, and its declarations
+//! have to match the manifest: no other file is read before that.
 
 use std::{fmt, sync::Arc};
 
@@ -252,8 +250,7 @@ impl RemoteSkill {
 
 impl CatalogEntry {
     /// The entry of a skill that another program serves, under a name of the user's choice. It has the lowest precedence, and can't choose
-    /// its configuration
-    /// key: settings of other skills, such as keys, are not for it.
+    /// its configuration key: settings of other skills, such as keys, are not for it.
     #[must_use]
     pub fn remote(name: &str, skill: RemoteSkill, mode: Strictness) -> Self {
         // JSON is YAML, so the frontmatter is read like any other.

@@ -1,10 +1,9 @@
 //! The files of the search index, beside the warm index.
 //!
-//! Two files for a set of roots: `base`, and `delta` with later additions. Each is written as a whole to a temporary file and
-//! renamed, and its skills are found by the digest of their bytes, so any two files that survive a crash give correct
-//! results. The content is divided into pages with a checksum each, and the checksums follow it: opening reads a few pages, a search only
-//! the
-//! pages that it needs, and a page whose checksum differs makes the whole index invalid. Losing the files costs only time.
+//! Two files for a set of roots: `base`, and `delta` with later additions. Each is written as a whole to a temporary file and renamed, and
+//! its skills are found by the digest of their bytes, so any two files that survive a crash give correct results. The content is divided
+//! into pages with a checksum each, and the checksums follow it: opening reads a few pages, a search only the pages that it needs, and a
+//! page whose checksum differs makes the whole index invalid. Losing the files costs only time.
 
 use std::{
     borrow::Cow,

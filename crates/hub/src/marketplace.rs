@@ -1,8 +1,7 @@
 //! `.claude-plugin/marketplace.json`: the plugins of a repository, and the skills in each.
 //!
 //! Only skills are taken from a plugin. Its other parts (commands, agents, servers) are not installed, and the hooks of a skill are read
-//! from its own
-//! folder.
+//! from its own folder.
 
 use metier_model::text::visible;
 use metier_package::PackagePath;

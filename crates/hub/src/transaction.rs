@@ -1,12 +1,10 @@
 //! Changes of several places that happen as a whole.
 //!
 //! **How.** All names that the change will use are recorded first (`begun`), so that everything it creates can be found and removed. The
-//! new
-//! contents are written beside their places, under names that no search for skills enters. Then the change is
-//! recorded as `done`: at that moment it has happened. Afterwards every place is exchanged in one step, and the old content is
-//! moved to the folder of kept content. A process that dies before that moment leaves files that are removed; one that dies after it leaves
-//! both records, and the next [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known
-//! by its inode.
+//! new contents are written beside their places, under names that no search for skills enters. Then the change is recorded as `done`: at
+//! that moment it has happened. Afterwards every place is exchanged in one step, and the old content is moved to the folder of kept
+//! content. A process that dies before that moment leaves files that are removed; one that dies after it leaves both records, and the next
+//! [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known by its inode.
 //!
 //! ```text
 //! begun/7     .metier-7-0/  (new)     done/7        pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/
@@ -14,14 +12,11 @@
 //! ```
 //!
 //! A killed process loses nothing that it wrote; at a power loss, everything that was not synced is lost. So the new contents and `begun`
-//! are synced
-//! before `done` is written, and `done` before a place is exchanged. The exchanges themselves are not synced where the records are on the
-//! same
-//! file system: `begun` is removed after them, and file systems keep the order of names.
+//! are synced before `done` is written, and `done` before a place is exchanged. The exchanges themselves are not synced where the records
+//! are on the same file system: `begun` is removed after them, and file systems keep the order of names.
 //!
 //! If a place can't be exchanged although the process is alive (for example because its folder is read-only), the places before it are
-//! restored and the record is
-//! withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
+//! restored and the record is withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
 
 use std::{
     collections::{BTreeSet, HashMap},

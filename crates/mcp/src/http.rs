@@ -1,13 +1,12 @@
 //! Streamable HTTP over metier's own network stack.
 //!
 //! **Problem.** The library's client for HTTP brings a second HTTP stack with its own lookups, redirects, proxies and certificates;
-//! metier's checks of
-//! addresses would have to be implemented again on top of it.
+//! metier's checks of addresses would have to be implemented again on top of it.
 //!
 //! **Decision.** Each request is one call of [`fetch_in_pieces`] on its own thread: the name is resolved once, the address is checked and
-//! dialled, a
-//! redirect stays on the host, and every size and wait has a limit. Pieces of the body travel through a small channel, so that events arrive while the response is
-//! open. When the receiver is dropped the connection is closed, which is how the protocol of 2026 cancels a request.
+//! dialled, a redirect stays on the host, and every size and wait has a limit. Pieces of the body travel through a small channel, so that
+//! events arrive while the response is open. When the receiver is dropped the connection is closed, which is how the protocol of 2026
+//! cancels a request.
 
 use std::{
     borrow::Cow,

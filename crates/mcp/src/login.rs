@@ -1,12 +1,10 @@
 //! Servers that require an authorization: OAuth, with the tokens in a private file of the user.
 //!
 //! **Problem.** Many remote servers reply to the first request with 401 and the address of an authorization server. The user has to be sent
-//! there with a browser,
-//! and the tokens have to be stored where no skill reads them. **Decision.** The library's state machine does OAuth (discovery,
-//! registration, PKCE, issuer, scopes,
-//! refresh); every request that it makes goes through metier's own network checks, and only [`LoginPrompt`] interacts with the user.
-//! Without a prompt no browser is
-//! opened: kept tokens are used and refreshed, and a server that wants more is an error.
+//! there with a browser, and the tokens have to be stored where no skill reads them. **Decision.** The library's state machine does OAuth
+//! (discovery, registration, PKCE, issuer, scopes, refresh); every request that it makes goes through metier's own network checks, and only
+//! [`LoginPrompt`] interacts with the user. Without a prompt no browser is opened: kept tokens are used and refreshed, and a server that
+//! wants more is an error.
 
 use std::{
     fs,

@@ -2,8 +2,7 @@
 //!
 //! A server that lists skills sends their frontmatter as JSON, made by its own YAML reader. Readers parse an unquoted `1.10`, `yes` or
 //! `2026-01-01` differently: as a number or a string, true or a string, a date or a string. So a JSON value is compared with the written
-//! text, and matches if any
-//! YAML reader could have produced it from that text.
+//! text, and matches if any YAML reader could have produced it from that text.
 
 use serde_json::{Map, Value as Json};
 

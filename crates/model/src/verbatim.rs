@@ -1,8 +1,7 @@
 //! A frontmatter as its author wrote it, as JSON, for programs that compare it with the file.
 //!
 //! The reader of manifests repairs what it can. This one repairs nothing: another reader of the same file has to get the same values, so
-//! text
-//! that is not plain YAML 1.2 has no JSON form. Scalars have the types of the core schema of YAML 1.2.
+//! text that is not plain YAML 1.2 has no JSON form. Scalars have the types of the core schema of YAML 1.2.
 
 use serde_json::{Map, Number, Value};
 

@@ -1,9 +1,8 @@
 //! A loaded library, and the calls to it: everything that trusts its pointers.
 //!
-//! **Problem.** Nothing that a library returns can be trusted, and much of it can't be checked: a wrong pointer crashes the
-//! process. **Decision.** Everything that can be checked is checked (null, alignment, sizes, lengths); the process around it contains the
-//! rest. The host's
-//! state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
+//! **Problem.** Nothing that a library returns can be trusted, and much of it can't be checked: a wrong pointer crashes the process.
+//! **Decision.** Everything that can be checked is checked (null, alignment, sizes, lengths); the process around it contains the rest. The
+//! host's state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
 #![expect(
     unsafe_code,
     reason = "a library is called here, and nowhere else; each block states what it relies on"

@@ -1,6 +1,5 @@
 //! The interface from the host's side, with a well-behaved library: lent memory is returned, and only the called thread may send requests.
-//! Libraries that
-//! misbehave are tested from outside, in `crates/cli`: here they would end the test as well.
+//! Libraries that misbehave are tested from outside, in `crates/cli`: here they would end the test as well.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,8 +1,7 @@
 //! # metier-package — the package format of skills
 //!
 //! **Problem.** A skill is distributed as an archive by an unknown author. Archives can have false names and sizes, unpackers disagree
-//! about their content,
-//! and a version that was approved yesterday can contain other bytes today.
+//! about their content, and a version that was approved yesterday can contain other bytes today.
 //!
 //! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives a merge;
 //! signatures that other tools can check.

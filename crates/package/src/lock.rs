@@ -1,8 +1,7 @@
 //! `metier.lock`: the installed bytes of each skill, their source, and the approved permissions.
 //!
 //! One table for each skill, sorted, one line for each fact: two branches that install different skills merge without a conflict. It
-//! contains no
-//! times, so that installing the same skill twice gives the same file.
+//! contains no times, so that installing the same skill twice gives the same file.
 
 use std::{collections::BTreeMap, fmt::Write as _, str::FromStr};
 

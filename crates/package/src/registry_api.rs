@@ -266,8 +266,7 @@ pub struct RegistryLogEntry {
 
 impl RegistryLogEntry {
     /// The entry with the hash that follows from its other fields. Each field is preceded by its length, so that two different entries
-    /// never have
-    /// the same encoding.
+    /// never have the same encoding.
     #[must_use]
     pub fn chained(mut self) -> Self {
         let position = self.position.to_string();

@@ -1,8 +1,7 @@
 //! Compatible versions of several skills.
 //!
 //! The algorithm is PubGrub, as in uv: when there is no solution, it can derive why, and the error explains that in sentences. Pre-releases
-//! (`2.0.0-rc.1`)
-//! are chosen only where a requirement names one of the same release, as in cargo.
+//! (`2.0.0-rc.1`) are chosen only where a requirement names one of the same release, as in cargo.
 
 use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, ops::Bound};
 

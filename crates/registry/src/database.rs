@@ -40,8 +40,7 @@ pub trait RegistryDatabase: Send + Sync {
     fn add(&self, version: &StoredVersion, by: &str) -> Result<bool, DatabaseError>;
 
     /// Yanks a version for this reason, or makes it available again, with an entry in the log. Returns `false`, and changes nothing, if it
-    /// has this
-    /// state already or there is no such version.
+    /// has this state already or there is no such version.
     ///
     /// # Errors
     /// If the database can't be written.

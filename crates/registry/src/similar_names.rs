@@ -1,8 +1,7 @@
 //! Names that look like other names.
 //!
 //! Names are ASCII letters, digits and hyphens, so that letters of other alphabets can't imitate them. The remaining cases are digits and
-//! pairs that look like a letter,
-//! doubled and swapped letters, one letter added, removed or replaced, and words in another order.
+//! pairs that look like a letter, doubled and swapped letters, one letter added, removed or replaced, and words in another order.
 
 /// From this length on, one typing mistake makes another name similar; in shorter names it makes a different word.
 const ONE_MISTAKE: usize = 5;

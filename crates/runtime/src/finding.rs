@@ -1,9 +1,8 @@
 //! Finds skills of an inventory by the words of a task.
 //!
 //! Names and descriptions of all skills that are ready or have missing requirements are searched, and the bodies of those whose exact bytes
-//! were scanned and admitted:
-//! a body is indexed only from an [`AdmittedSnapshot`]. A skill is found by the digest of its bytes, so a changed skill
-//! is searched by its name and description until it was scanned again.
+//! were scanned and admitted: a body is indexed only from an [`AdmittedSnapshot`]. A skill is found by the digest of its bytes, so a
+//! changed skill is searched by its name and description until it was scanned again.
 
 use std::{collections::HashMap, panic::resume_unwind, thread};
 

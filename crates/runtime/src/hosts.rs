@@ -9,8 +9,7 @@ use metier_scan::{DeclaredFacts, FileToScan, RuleSet, ScanLimits, quietly, scan,
 const LINES: &str = "commands.sh";
 
 /// The hosts that command lines or scripts were found to contact. A request that could go anywhere names none: for that a skill has to
-/// declare
-/// its permissions.
+/// declare its permissions.
 pub(crate) fn reached(held: &Snapshot, purpose: Purpose<'_>) -> Vec<Want> {
     let wants = match purpose {
         Purpose::Render(lines) => of_lines(lines),

@@ -278,8 +278,7 @@ fn shorten_evenly(
 }
 
 /// Describes the first skills, names the next, and leaves out the rest. At most half of the budget is for names. With a task, half of the
-/// rest is for
-/// whole descriptions, the other half for shortened ones.
+/// rest is for whole descriptions, the other half for shortened ones.
 fn divide(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
     let lines = std::mem::take(&mut listing.lines);
     listing.shortened = 0;

@@ -339,8 +339,7 @@ impl KnownVerdict {
     }
 
     /// The verdict on the name and description of an unscanned skill. A diagnostic, created when they were read, states that there is a
-    /// finding; the
-    /// words are judged again for its rule.
+    /// finding; the words are judged again for its rule.
     #[must_use]
     pub fn of_words(entry: &CatalogEntry) -> Option<Self> {
         let mut diagnostics = entry.diagnostics.iter();

@@ -715,8 +715,7 @@ fn domains(manifest: &SkillManifest) -> Vec<(&'static str, String)> {
 }
 
 /// The changes and commands of a skill: from its manifest, from the commands in its body and of its hooks, and from its scripts. A folder
-/// that
-/// can't be listed counts as one with scripts.
+/// that can't be listed counts as one with scripts.
 fn all_powers(entry: &CatalogEntry, manifest: &SkillManifest, body: &str) -> Vec<String> {
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();

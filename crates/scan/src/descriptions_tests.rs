@@ -108,8 +108,7 @@ fn agrees(text: &str) -> bool {
 }
 
 /// Text that rules search for, unchanged or varied: in capitals, with letters that change their length or become ASCII in lower case, with
-/// a
-/// hidden or confusable letter, or without its last letter.
+/// a hidden or confusable letter, or without its last letter.
 fn changed(text: &str, change: u8) -> String {
     let mut text = text.trim_end_matches('*').to_owned();
     match change {

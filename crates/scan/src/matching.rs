@@ -46,8 +46,8 @@ impl DeclaredContext {
     }
 
     /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner. Any name is
-    /// available below a rarely used
-    /// top-level domain, so the author of a skill can register exactly the right one: there only the homepage counts.
+    /// available below a rarely used top-level domain, so the author of a skill can register exactly the right one: there only the homepage
+    /// counts.
     pub(crate) fn is_related(&self, host: &RemoteHost) -> bool {
         let owner = host.owner();
         if owner.len() < 3 {

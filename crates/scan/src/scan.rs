@@ -322,8 +322,7 @@ impl<'a> SkillScanner<'a> {
     }
 
     /// The fields of a SKILL.yaml or a frontmatter: each value and each comment is a separate text. Joined, a homepage and a list of
-    /// permissions
-    /// would form a sentence about downloading from there.
+    /// permissions would form a sentence about downloading from there.
     fn fields(&mut self, index: usize, content: &str) {
         let fields = yaml_fields(content);
         if fields.len() > MOST_FIELDS {

@@ -1,9 +1,8 @@
 //! Programs in languages without a parser: Ruby, Perl, PHP, Go, Lua, AppleScript and others.
 //!
-//! Their data flow is not followed. The words of their libraries show five actions: fetch, store, start a program, run text
-//! as code, decode. A chain is two or three of these on one value: adjacent in one expression, or linked by the name of the file that is
-//! stored and then
-//! started. A chain is written as a line of shell, so that the rules about hosts and secrets are the same for all languages.
+//! Their data flow is not followed. The words of their libraries show five actions: fetch, store, start a program, run text as code,
+//! decode. A chain is two or three of these on one value: adjacent in one expression, or linked by the name of the file that is stored and
+//! then started. A chain is written as a line of shell, so that the rules about hosts and secrets are the same for all languages.
 
 use std::sync::LazyLock;
 

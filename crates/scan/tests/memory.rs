@@ -1,8 +1,7 @@
 //! The memory for one hostile file, in a separate process: the largest file that is read, dense with tokens.
 //!
 //! A parser keeps a node for each token, so a megabyte of `a,a,a` takes two hundred times the memory of a megabyte of text. A file with
-//! more tokens than
-//! any realistic program is not parsed, and the skill is `incomplete`.
+//! more tokens than any realistic program is not parsed, and the skill is `incomplete`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "only tests see this")]

@@ -1,12 +1,9 @@
 //! The requirements of a test on the machine, and how a test is reported where the machine lacks them.
 //!
 //! **Problem.** A test that returns because something is missing is green, and the harness hides its output. **Decision.** A test returns
-//! early
-//! only through [`needed!`](crate::needed), which takes a [`NotRun`], and only this module creates one: it has then reported the test past
-//! the harness.
-//! `cargo xtask test` sets [`REPORT`]. A missing program fails the test there, with the package to install; a limitation that no package
-//! can change (the kernel,
-//! the user who runs the tests) is collected, and printed at the end.
+//! early only through [`needed!`](crate::needed), which takes a [`NotRun`], and only this module creates one: it has then reported the test
+//! past the harness. `cargo xtask test` sets [`REPORT`]. A missing program fails the test there, with the package to install; a limitation
+//! that no package can change (the kernel, the user who runs the tests) is collected, and printed at the end.
 //!
 //! ```no_run
 //! # fn make_terminal() -> Result<(), metier_testkit::NotRun> {

@@ -1,10 +1,8 @@
 //! How long tests wait, and how they measure.
 //!
 //! **Problem.** A limit of some seconds holds on an idle machine and fails on a machine that is building at the same time. **Decision.** A
-//! test waits for
-//! a condition, up to [`PATIENCE`]; an act that must end early is compared with one that would last longer than that ([`FOREVER`]). Whether
-//! work
-//! grows linearly with its input is determined by the processor time for two sizes.
+//! test waits for a condition, up to [`PATIENCE`]; an act that must end early is compared with one that would last longer than that
+//! ([`FOREVER`]). Whether work grows linearly with its input is determined by the processor time for two sizes.
 
 use std::sync::mpsc;
 use std::thread;

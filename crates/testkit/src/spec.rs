@@ -101,8 +101,7 @@ pub fn run_dir(bin: &Path, dir: &Path) -> SpecReport {
 }
 
 /// Servers that scenarios can start: the name in a document, and how to start it. A server sets the variables that direct the program to
-/// it, and lives
-/// as long as the returned value.
+/// it, and lives as long as the returned value.
 pub type SpecServices<'a> = &'a [(&'a str, StartService)];
 
 /// Starts a server for one scenario.

@@ -1,8 +1,7 @@
 //! The cost of a call, for `cargo xtask bench host`: each line is a name and a number.
 //!
 //! `speed [COMPONENT]`: a module that answers immediately, so that only our own code is measured: the context, the store, the instance,
-//! input
-//! and output. And a component, if there is one: the word-count of the examples, which does real work. How much of a call is its own
+//! input and output. And a component, if there is one: the word-count of the examples, which does real work. How much of a call is its own
 //! work is measured with an instance that is kept, and called again and again.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 

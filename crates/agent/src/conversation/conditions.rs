@@ -1,9 +1,8 @@
 //! Conditions before and after the skills of a set run: files, commands, and existing tools.
 //!
 //! A condition of a skill that comes first, or that has no code, is checked before the first request; one of a skill that waits, when its
-//! first tool is
-//! called. Postconditions are checked with the answer. A command runs in the project with the permissions of its skill,
-//! like the commands in its text, and has a receipt. Schemas are checked where results are: `pipeline.rs`.
+//! first tool is called. Postconditions are checked with the answer. A command runs in the project with the permissions of its skill, like
+//! the commands in its text, and has a receipt. Schemas are checked where results are: `pipeline.rs`.
 
 use metier_catalog::{has_file, read_small};
 use metier_model::{Condition, SkillManifest};

@@ -5,8 +5,7 @@
 //! skill adds is removed with it, and a turn that fails leaves a conversation that can continue.
 //!
 //! **Decision.** All code uses four methods: [`record`](AgentConversation::record) (written, then applied),
-//! [`tell`](AgentConversation::tell)
-//! (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
+//! [`tell`](AgentConversation::tell) (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
 //!
 //! ```text
 //! turn "…"   mentions → skills loaded, forks and workflows run        activation.rs

@@ -264,8 +264,7 @@ impl AgentConversation {
     }
 
     /// Skills that were active get their tools, rules and places in the ledger back. A skill that can't be used now is unloaded: without
-    /// its rules
-    /// its text must not stay, and the text of a skill that was blocked since then must not return.
+    /// its rules its text must not stay, and the text of a skill that was blocked since then must not return.
     fn reactivate(&mut self) -> Result<(), ErrorReport> {
         for skill in self.conversation.active().to_vec() {
             let revived = match self.role {

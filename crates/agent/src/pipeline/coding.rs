@@ -1,15 +1,13 @@
 //! The rules of every coding set, whatever its skills declare: specification, implementation, check.
 //!
 //! **Problem.** A report is written by a model. It can claim that a criterion is met although no tool worked on it, or omit a failure.
-//! **Decision.** The
-//! program keeps its own record: which calls of the implementer's tools returned which exit code, which criterion each named, and which
-//! files changed around every call that could change one. A report is accepted when it agrees with that record.
+//! **Decision.** The program keeps its own record: which calls of the implementer's tools returned which exit code, which criterion each
+//! named, and which files changed around every call that could change one. A report is accepted when it agrees with that record.
 //!
 //! - A criterion is *met* only if the last call that named it succeeded, after the current specification was delivered.
 //! - Files that the report calls changed are those that changed.
 //! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; changes that it
-//! makes
-//! anyway have to be undone, or made by the implementer.
+//!   makes anyway have to be undone, or made by the implementer.
 //! - No tool leads out of the session: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,8 @@
 //! The executor of acts: the only place where permitted acts of a skill are done.
 //!
-//! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so a skill can't reach a file, a
-//! program or a host around the check; and it accepts the permit only as a [`RecordedAct`], once there is a receipt for the start of the
-//! act. A
-//! grant becomes a [`SandboxProfile`](crate::sandbox::SandboxProfile) for every child; places that a grant can't allow (keys, start-up
-//! files, our own
+//! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so a skill can't reach a file, a program or a host
+//! around the check; and it accepts the permit only as a [`RecordedAct`], once there is a receipt for the start of the act. A grant becomes
+//! a [`SandboxProfile`](crate::sandbox::SandboxProfile) for every child; places that a grant can't allow (keys, start-up files, our own
 //! state) are denied here again.
 
 mod child_profile;

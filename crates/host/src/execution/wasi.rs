@@ -1,11 +1,10 @@
 //! A grant as WASI sees it: folders that are opened beforehand, and variables. Plain data for [`metier_wasm`].
 //!
 //! WebAssembly runs in this process, without a sandbox of the system: a folder that is opened for it is open as a whole. So only whole
-//! folders are opened (`file:read(docs/**)`), and none that contains a place that no permission opens: keys, our own state, places
-//! the user denied, and for writing, files that other programs obey. Single files and patterns are read and written through the host, which
-//! checks
-//! each one. Protected files that don't exist yet could be created: that is checked after each call, as after each child, and they
-//! are renamed.
+//! folders are opened (`file:read(docs/**)`), and none that contains a place that no permission opens: keys, our own state, places the user
+//! denied, and for writing, files that other programs obey. Single files and patterns are read and written through the host, which checks
+//! each one. Protected files that don't exist yet could be created: that is checked after each call, as after each child, and they are
+//! renamed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

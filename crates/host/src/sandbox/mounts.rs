@@ -7,8 +7,7 @@
 //! are all folders between it and the writable root: otherwise `mv .git x` would move `.git/hooks` away.
 //!
 //! From outside, a folder that contains a mount point can still be renamed, and the mount moves with it. So the path of a mount proves
-//! nothing later:
-//! the copy of the skill is granted, entered and compared by the handle that [`arrange`] returns.
+//! nothing later: the copy of the skill is granted, entered and compared by the handle that [`arrange`] returns.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,11 +1,9 @@
 //! Names of folders that a walk has seen but not entered yet.
 //!
 //! **Problem.** A child can create millions of folders with long names in one place. A walk that keeps them all uses as much memory as the
-//! child
-//! chooses, and a walk that gives up does not see the folders behind them. **Decision.** One stack for the whole walk: its upper part is in
-//! memory, the
-//! rest in an unnamed file in the folder that is walked. If no such file can be created, the rest stays in memory: a complete walk is more
-//! important than a small one.
+//! child chooses, and a walk that gives up does not see the folders behind them. **Decision.** One stack for the whole walk: its upper part
+//! is in memory, the rest in an unnamed file in the folder that is walked. If no such file can be created, the rest stays in memory: a
+//! complete walk is more important than a small one.
 
 use std::{
     ffi::{OsStr, OsString},

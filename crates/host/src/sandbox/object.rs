@@ -1,6 +1,5 @@
 //! Files and folders as objects: which object has a name, whether it is the one that had the name before, and how it is renamed or opened.
-//! Each step
-//! starts at the handle of a folder and follows no link.
+//! Each step starts at the handle of a folder and follows no link.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -325,8 +325,7 @@ const CREDENTIALS: &[&str] = &[
 ];
 
 /// The file systems in which the kernel shows processes, their memory and variables, devices and its own settings. No permission opens
-/// them; a child has its own
-/// processes, a few devices, and the files in `SYSTEM`.
+/// them; a child has its own processes, a few devices, and the files in `SYSTEM`.
 pub const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 
 /// Keys of services on this machine: systemd credentials, secrets of containers, passwords of its users.

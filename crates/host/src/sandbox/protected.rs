@@ -1,13 +1,11 @@
 //! The protected paths, for everything that writes: one query, [`Protection::covering`], and the rules for a child that follow from it.
 //!
 //! **Problem.** A skill that may write `./**` must not write files that make other programs run its code later, outside the sandbox: hooks,
-//! start-up
-//! files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same
-//! answer has to become mounts and rules before it starts, and a second check after it ended.
+//! start-up files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same answer has
+//! to become mounts and rules before it starts, and a second check after it ended.
 //!
 //! **Decision.** A row of the table (`protected_files.rs`) is a sequence of names that counts in any folder, at the top of a repository, or
-//! in the
-//! home. A host function checks one path. For a child, [`Protection::named_in`] lists the rows for the relevant folders and
+//! in the home. A host function checks one path. For a child, [`Protection::named_in`] lists the rows for the relevant folders and
 //! [`Guard`](super::Guard) walks its writable folders, before and after.
 
 use std::{
@@ -320,8 +318,7 @@ fn is_there(path: &Path) -> bool {
 const LONGEST_NAME: usize = 128;
 
 /// Whether an entry of this name, in any folder, can be a protected place, a part of one or on the path to one. A name that differs in
-/// upper
-/// and lower case can be one if the folder folds names.
+/// upper and lower case can be one if the folder folds names.
 pub(super) fn is_row_or_part(name: &OsStr, folds: impl FnOnce() -> bool) -> bool {
     let mut buffer = [0; LONGEST_NAME];
     let Some(folded) = buffer.get_mut(..name.len()) else {
@@ -347,8 +344,7 @@ fn is_in_tables(name: &OsStr) -> bool {
 }
 
 /// Whether git would treat a folder as a repository, under any name. A repository that takes its settings from another folder is protected
-/// by
-/// [`is_beside_head`].
+/// by [`is_beside_head`].
 fn is_bare_repository(folder: &Path) -> bool {
     let is_git = folder.file_name().is_some_and(|name| name == ".git");
     let is_part_there = |part: &&str| is_there(&folder.join(part));

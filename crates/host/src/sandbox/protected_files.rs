@@ -330,9 +330,8 @@ pub(super) const AT_TOP: &[&str] = &[
 ];
 
 /// In a folder `.git`, for a child that may change the repository (`git:write`). The other files are objects, refs, their logs, the index
-/// and
-/// messages: data, which git only reads. The list comes from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1) and,
-/// for the files of unfinished operations, from the files that git's own sequencer reads when it continues.
+/// and messages: data, which git only reads. The list comes from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1)
+/// and, for the files of unfinished operations, from the files that git's own sequencer reads when it continues.
 pub(super) const IN_GIT_FOLDER: &[&str] = &[
     "hooks",
     "config",

@@ -94,8 +94,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".wgetrc",
     "bin",
     // shells: files that bash, zsh, fish, ksh, tcsh, elvish, nushell, oils, yash and rc read at their start, and those of distributions and
-    // frameworks
-    // (bash(1), bash-completion, zsh(1), compinit in zshcompsys(1), fish(1), each framework's README)
+    // frameworks (bash(1), bash-completion, zsh(1), compinit in zshcompsys(1), fish(1), each framework's README)
     ".antidote",
     ".antigen",
     ".bash_completion",

@@ -8,10 +8,9 @@
 //! file that the sandbox held and that was replaced stays: only another program can have done that, such as the user's editor. It
 //! is reported.
 //!
-//! A child can create more places than fit into memory, each with a path of any length. All of them are renamed; the first ones are
-//! listed and the others are counted ([`Findings`]). The places that exist before a child starts have to be listed, so the child is not
-//! started
-//! if there are too many ([`PathRoom`]).
+//! A child can create more places than fit into memory, each with a path of any length. All of them are renamed; the first ones are listed
+//! and the others are counted ([`Findings`]). The places that exist before a child starts have to be listed, so the child is not started if
+//! there are too many ([`PathRoom`]).
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

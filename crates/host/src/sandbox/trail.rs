@@ -1,7 +1,7 @@
 //! The target of a name, step by step.
 //!
 //! **Problem.** `CLAUDE.md` can be a link to `links/a.md`, which is a link to `docs/b.md`, through a folder that is a link itself,
-//! to a missing file. Whoever replaces one of these steps decides what others read under the name.
+//! to a missing file. Replacing one of these steps changes what others read under the name.
 //!
 //! **Decision.** A [`Trail`] contains every link on the path, and the end, which can be missing. All of them are places whose folders
 //! have no links above them, so that no later step has to follow one.

@@ -1,9 +1,8 @@
 //! Links of a repository, resolved in its commit.
 //!
 //! A repository uses links to have one file in two places. The target of a link is looked up in the same commit, name by name, and becomes
-//! a file of the
-//! skill: no file system is involved, so that a link can't reach anything outside the commit. A link that leaves the repository, leads
-//! nowhere, in a circle or to a submodule refuses its skill.
+//! a file of the skill: no file system is involved, so that a link can't reach anything outside the commit. A link that leaves the
+//! repository, leads nowhere, in a circle or to a submodule refuses its skill.
 
 use std::collections::BTreeMap;
 

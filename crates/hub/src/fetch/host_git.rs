@@ -8,9 +8,8 @@
 //! | `ssh` | one listener, behind which the user's own ssh is connected to the typed host (see [`super::host_ssh`]) |
 //!
 //! Git sees no home and no configuration except the one in quarantine: no hooks, attributes, aliases, helpers or other protocols. It can
-//! start only git. A
-//! credential for `https` is requested from the user's own git, outside the sandbox and only after the server demanded one: no byte of the repository takes
-//! part in that, and the sandboxed git gets the credential for this host alone, without redirects.
+//! start only git. A credential for `https` is requested from the user's own git, outside the sandbox and only after the server demanded
+//! one: no byte of the repository takes part in that, and the sandboxed git gets the credential for this host alone, without redirects.
 
 use std::{
     ffi::OsString,

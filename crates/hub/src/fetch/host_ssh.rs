@@ -1,9 +1,9 @@
 //! Repositories behind ssh.
 //!
-//! Ssh needs the user's keys, agent and known hosts, which git in the sandbox must not have. So only ssh itself runs outside: it is the user's program with
-//! the user's configuration, it connects to the host that the user typed, and asks no questions. Git runs in the sandbox as usual and
-//! speaks its own protocol to a
-//! listener of its network; the received bytes are passed to ssh, which has started `git-upload-pack` on the host.
+//! Ssh needs the user's keys, agent and known hosts, which git in the sandbox must not have. So only ssh itself runs outside: it is the
+//! user's program with the user's configuration, it connects to the host that the user typed, and asks no questions. Git runs in the
+//! sandbox as usual and speaks its own protocol to a listener of its network; the received bytes are passed to ssh, which has started
+//! `git-upload-pack` on the host.
 
 use std::{
     ffi::OsString,

@@ -1,8 +1,7 @@
 //! Fetching: from a source to the files of its skills.
 //!
 //! **Problem.** The same skill can be in a folder, an archive, a repository or on a site. Fetched files are not trusted: they must be
-//! listed and read within
-//! limits, run nothing, follow no link, and leave nothing behind when it is interrupted.
+//! listed and read within limits, run nothing, follow no link, and leave nothing behind when it is interrupted.
 //!
 //! **Decision.** A source is opened once ([`open`]), which lists its skills. A skill is then read into memory ([`OpenedSource::read`]) as a
 //! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a

@@ -1,8 +1,8 @@
 //! The skills and plugins that a source offers, found as the catalog finds them on this machine.
 //!
 //! A folder with a manifest is a skill, including everything below it. `.git` and `node_modules` are not searched. A plugin with hooks is
-//! offered as
-//! a whole, besides its skills: the hooks can run any file of it. A marketplace adds the skills that it names inside other skills, and groups.
+//! offered as a whole, besides its skills: the hooks can run any file of it. A marketplace adds the skills that it names inside other
+//! skills, and groups.
 
 use metier_model::{FileText, Files, Strictness, hooks::plugin, parse_card, text::visible};
 use semver::Version;

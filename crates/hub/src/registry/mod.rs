@@ -1,14 +1,12 @@
 //! A client of registries: search, choose versions, download, publish.
 //!
 //! **Problem.** A registry is a foreign server. It can be taken over, restored from an old backup, or return different responses to
-//! different
-//! clients.
+//! different clients.
 //!
 //! **Decision.** Later statements are compared with earlier ones. The digest of a version is stored when it is first seen, and a version
-//! that
-//! changes is refused. The bytes of a download have the digest of the version, and the files in them the digest of the tree. The log
-//! of a registry is a hash chain, and each refresh must continue the stored end: a registry that goes back in time is
-//! refused. Responses are kept for an hour, then confirmed with their `ETag`, and used without a network.
+//! that changes is refused. The bytes of a download have the digest of the version, and the files in them the digest of the tree. The log
+//! of a registry is a hash chain, and each refresh must continue the stored end: a registry that goes back in time is refused. Responses
+//! are kept for an hour, then confirmed with their `ETag`, and used without a network.
 //!
 //! | file | content |
 //! |---|---|

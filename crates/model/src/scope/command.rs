@@ -95,8 +95,7 @@ impl CommandPattern {
     }
 
     /// Whether a denial of this pattern covers a command: one that matches, or could match. The program counts by any path, a word that is
-    /// known
-    /// only at run time could be any words, and options may precede each word, as in `git -C . push`.
+    /// known only at run time could be any words, and options may precede each word, as in `git -C . push`.
     #[must_use]
     pub fn denies(&self, command: &[Option<&str>]) -> bool {
         let Self::Words { words, .. } = self else {

@@ -331,8 +331,7 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
 }
 
 /// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or
-/// one
-/// with a subcommand for it. A program that has only options for it, such as `tar`, does not count: a line with such an option is
+/// one with a subcommand for it. A program that has only options for it, such as `tar`, does not count: a line with such an option is
 /// recognised.
 #[must_use]
 pub fn can_run_programs(program: &str) -> bool {

@@ -69,8 +69,7 @@ fn end_of(entry: &Entry<'_, &[u8]>) -> usize {
 }
 
 /// Refuses headers whose fields tools read differently: the size must be octal, and the bytes after the fields of formats other than POSIX
-/// must be
-/// empty, because some tools read a part of the name there.
+/// must be empty, because some tools read a part of the name there.
 fn check_header(header: &[u8; BLOCK]) -> Result<(), ArchiveError> {
     let size = &header[124..136];
     let digits = size.trim_ascii_start();

@@ -1,10 +1,8 @@
 //! Zip archives, the format of `.skill` files.
 //!
 //! A zip archive describes each file twice, and neither description states where the other data of the archive belongs. So both are
-//! compared, every
-//! byte must belong to exactly one entry, and features that only some tools support are refused: zip64, a second name in an extra field,
-//! names in an unknown
-//! character set.
+//! compared, every byte must belong to exactly one entry, and features that only some tools support are refused: zip64, a second name in an
+//! extra field, names in an unknown character set.
 
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
 //! Generated archives: structures that are wrong in one place or several, with bytes changed afterwards.
 //!
 //! The oracle is Python's `zipfile` and `tarfile`. An accepted archive must be one that Python reads without an error, with the same files
-//! and
-//! the same bytes: an archive is read completely or refused, and never has two meanings.
+//! and the same bytes: an archive is read completely or refused, and never has two meanings.
 
 use std::{
     collections::BTreeMap,

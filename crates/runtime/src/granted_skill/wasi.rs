@@ -8,8 +8,7 @@ use super::{GrantedSkill, RunningAct};
 
 impl GrantedSkill {
     /// The places that its grant opens for WebAssembly. Code that can write to a folder by itself is a long-running program, and is
-    /// recorded
-    /// as one until the activation is over.
+    /// recorded as one until the activation is over.
     ///
     /// # Errors
     /// When a granted place can't be opened, or that can't be recorded.

@@ -66,8 +66,7 @@ impl Active {
     }
 
     /// Whether a permission was withdrawn since it was started. A skill that handles a call further up the stack can't be ended now; it is
-    /// permitted
-    /// nothing more.
+    /// permitted nothing more.
     pub(super) fn can_start_again(&self) -> Result<bool, StoreError> {
         Ok(!self.is_busy.get() && self.worker.is_withdrawn()?)
     }

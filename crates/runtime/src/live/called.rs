@@ -1,8 +1,7 @@
 //! The result of a call, as hooks left it and as the skill returned it.
 //!
 //! A hook can change the result of a tool, and the caller gets the changed one. A result that a skill's contract requires must come from
-//! the skill
-//! itself, so the original is kept as well.
+//! the skill itself, so the original is kept as well.
 
 use std::fmt;
 

@@ -91,8 +91,8 @@ impl Runtime {
     }
 
     /// The additions of active skills to the system prompt: the prompt files of skills whose text the model does not have otherwise, each
-    /// within its own
-    /// limit, then the fragments of hooks. The hooks read the message that the turn answers, and the prompt files of all active skills.
+    /// within its own limit, then the fragments of hooks. The hooks read the message that the turn answers, and the prompt files of all
+    /// active skills.
     ///
     /// When a hook blocks that message, or when it can't be recorded.
     /// When a hook blocks that message, or when it can't be written down.

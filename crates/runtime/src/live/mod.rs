@@ -464,8 +464,7 @@ impl Runtime {
     }
 
     /// An active skill that will be called next. If a permission of it was revoked or denied since it was started, it is started again,
-    /// with
-    /// its current permissions. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
+    /// with its current permissions. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
     fn current(&self, skill: &str) -> Result<Arc<Active>, CallError> {
         let active = self.get(skill)?;
         if !active.can_start_again()? {

@@ -1,10 +1,9 @@
 //! Tools of servers that the user configured, which an agent calls.
 //!
 //! **Problem.** A server describes its tools itself, and can change the description later. **Decision.** A call is handled like every other
-//! act: hooks see
-//! it, its input is checked against the schema, the user is asked, a receipt is written before and after. The user's answer belongs to the
-//! exact description
-//! that the question was about: name, text and schema are the bytes of an [`Identity`], as the files of a skill are.
+//! act: hooks see it, its input is checked against the schema, the user is asked, a receipt is written before and after. The user's answer
+//! belongs to the exact description that the question was about: name, text and schema are the bytes of an [`Identity`], as the files of a
+//! skill are.
 
 use std::time::Instant;
 

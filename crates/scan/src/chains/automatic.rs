@@ -1,6 +1,5 @@
 //! Acts without the user: hooks of agents and editors that send or fetch, files held for ransom, traces that are removed, protection that
-//! is
-//! disabled.
+//! is disabled.
 
 use super::{covering_up::report, found};
 use crate::{

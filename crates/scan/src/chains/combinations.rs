@@ -1,8 +1,8 @@
 //! Combinations: words of one program that are harmful together, in any language.
 //!
 //! Each alone is ordinary: a named pipe, a reverse tunnel, a copied shell, a password prompt. A row contains groups from each of which the
-//! program needs one
-//! word, and words of which it needs several. Where data is sent, the program also names a host that the skill does not introduce.
+//! program needs one word, and words of which it needs several. Where data is sent, the program also names a host that the skill does not
+//! introduce.
 
 use super::{automatic::programs, found};
 use crate::{

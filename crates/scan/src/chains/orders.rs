@@ -1,10 +1,8 @@
 //! Orders to the agent that are harmful together.
 //!
 //! One sentence of these is often innocent: a skill may send a report, omit a detail from a summary, or work without questions. Together,
-//! in one passage,
-//! they are not: to send *and* to hide it, to fetch a text *and* to obey it, to approve everything *and* to delete. Each chain here is such
-//! a
-//! pair; the halves are classes of orders (see [`crate::prose`]), so that the wording does not matter.
+//! in one passage, they are not: to send *and* to hide it, to fetch a text *and* to obey it, to approve everything *and* to delete. Each
+//! chain here is such a pair; the halves are classes of orders (see [`crate::prose`]), so that the wording does not matter.
 
 use super::found;
 use crate::{

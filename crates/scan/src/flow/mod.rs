@@ -1,10 +1,9 @@
 //! Data flow: where values come from and where they go.
 //!
 //! Programs in the common form ([`crate::form`]) are evaluated with abstract values: the known parts of a string, and the sources that
-//! contributed
-//! to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is
-//! known above). The acts of a program are recorded as [`ProgramAct`]s, each with the sources that reach it: `curl -d "$(env)" …` is
-//! one act, `Send`, with one source, `Environment`. Rules examine only acts.
+//! contributed to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is known
+//! above). The acts of a program are recorded as [`ProgramAct`]s, each with the sources that reach it: `curl -d "$(env)" …` is one act,
+//! `Send`, with one source, `Environment`. Rules examine only acts.
 //!
 //! The evaluation over-approximates (an unknown function returns its arguments) and forgets nothing, so
 //! it errs towards a flow; a flow is *dangerous* only if both its source and its sink are.

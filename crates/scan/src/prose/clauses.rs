@@ -1,10 +1,8 @@
 //! Patterns over the words of a sentence: sets of words in an order, with a few other words between them.
 //!
 //! A pattern has one step for each part of its meaning ("disregard", "earlier", "instructions"), and each step is a set of words from a
-//! table
-//! (see [`super::word_sets`]). A sentence is read once: each of its words is looked up, and all patterns are matched on these positions.
-//! The time
-//! is linear in the number of words.
+//! table (see [`super::word_sets`]). A sentence is read once: each of its words is looked up, and all patterns are matched on these
+//! positions. The time is linear in the number of words.
 
 use std::{collections::HashMap, sync::LazyLock};
 

@@ -1,11 +1,9 @@
 //! Orders and claims that are recognised by their grammar: a verb, an object, and a few words between.
 //!
 //! A list of phrases contains only the wordings that its author knew. Here are two tables instead: sets of words with the same meaning
-//! ([`WordSet`]), and
-//! patterns of such sets ([`PATTERNS`]): *disregard* the *earlier* *instructions*, *be* something *without* *rules*, *approve* *every* *command*. A new
-//! wording is a word in a set, a new meaning is a row. Whether a sentence is an order depends on the text before the verb: "ignore …", "you
-//! must
-//! ignore …" and "then ignore …" do; "you can override …" and "to override …, pass" do not.
+//! ([`WordSet`]), and patterns of such sets ([`PATTERNS`]): *disregard* the *earlier* *instructions*, *be* something *without* *rules*,
+//! *approve* *every* *command*. A new wording is a word in a set, a new meaning is a row. Whether a sentence is an order depends on the
+//! text before the verb: "ignore …", "you must ignore …" and "then ignore …" do; "you can override …" and "to override …, pass" do not.
 
 use super::{
     ClassSet, PhraseClass as C,

@@ -9,10 +9,9 @@
 //! curl -s -H "Authorization: Bearer ${svc.key}" {svc.url}
 //! ```
 //!
-//! `= name | language` begins an idiom; a third part, `| warning: REASON`, explains a row that is not meant to be critical. `~` begins its twin, `~ none` means that there is no
-//! harmless form. A line `@ TEXT` is added to the text of the skill. In the language `prose` each line is one wording; in `files`, `>>
-//! PATH` begins a file.
-//! Words in braces are slots (`slots.rs`).
+//! `= name | language` begins an idiom; a third part, `| warning: REASON`, explains a row that is not meant to be critical. `~` begins its
+//! twin, `~ none` means that there is no harmless form. A line `@ TEXT` is added to the text of the skill. In the language `prose` each
+//! line is one wording; in `files`, `>> PATH` begins a file. Words in braces are slots (`slots.rs`).
 
 /// The idioms of one file.
 pub(crate) struct IdiomFile {

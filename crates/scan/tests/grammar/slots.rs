@@ -1,8 +1,7 @@
 //! The meaning of the words in braces.
 //!
 //! Unknown hosts have names without a possible owner: `.invalid`, `.test` and addresses for documentation. The scanner knows none of them,
-//! and no
-//! table of known publishers may contain one. Hosts where anyone can upload are real kinds with invented names below them.
+//! and no table of known publishers may contain one. Hosts where anyone can upload are real kinds with invented names below them.
 
 use std::io::Write as _;
 

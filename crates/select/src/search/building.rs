@@ -227,8 +227,7 @@ impl SegmentBuilder {
     }
 
     /// For each word, the skills that contain it, in the new order: where each list begins, and all lists. The skills are walked in their
-    /// new order, so
-    /// nothing needs to be sorted.
+    /// new order, so nothing needs to be sorted.
     fn lists(&self, order: &[usize]) -> (Vec<u32>, Vec<Posting>) {
         let words_of = |skill: usize| {
             let drafted = self.drafted(skill);

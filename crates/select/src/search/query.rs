@@ -750,8 +750,7 @@ impl Query {
     }
 
     /// Whether a skill contains a word that the task can be about: "make" and "about" find no skill for "make a poster about penguins". A
-    /// task with
-    /// only such words finds skills that contain them.
+    /// task with only such words finds skills that contain them.
     fn is_about(&self, shares: &[SearchShare]) -> bool {
         let mut subjects = self.terms.iter().filter(|term| term.is_subject).peekable();
         let has = |term: &QueryTerm| shares.iter().any(|share| share.words == term.text);

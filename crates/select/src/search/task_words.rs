@@ -25,8 +25,7 @@ impl TaskWords {
     }
 
     /// The share of its weight that a keyword of the task keeps, between 0 and 1. A subject of many skills distinguishes them no better as
-    /// a trigger
-    /// than in a text: `write` must not come before the skills for "write unit tests for a React component".
+    /// a trigger than in a text: `write` must not come before the skills for "write unit tests for a React component".
     #[must_use]
     pub fn part_of(&self, keyword: &str) -> f64 {
         if self.full <= 0.0 {

@@ -79,8 +79,7 @@ impl Hasher for HashedKey {
 pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<HashedKey>>;
 
 /// Words with their terms, by the hash of their letters. Every word of every text is looked up here, so a lookup takes one step: the word
-/// is in
-/// the slot of its hash or in one of the next.
+/// is in the slot of its hash or in one of the next.
 #[derive(Clone)]
 struct KnownWords {
     /// As many as a power of two; at least half of them are empty, with 0 in place of a hash.

@@ -1,16 +1,14 @@
 //! Git: listed commands with listed options. A repository can't make it run other programs.
 //!
 //! **Problem.** A repository decides which programs git runs: its configuration names programs for dozens of purposes, its attributes
-//! choose
-//! among them, its hooks are programs, and a submodule is another repository. Overriding each such key by name fails with the next
+//! choose among them, its hooks are programs, and a submodule is another repository. Overriding each such key by name fails with the next
 //! version of git.
 //!
 //! **Decision.** Three layers, each of which is an allow-list:
 //! - [`options`]: the commands, and all options that each may get, spelt in full;
 //! - [`config`]: git gets a configuration of our own, with those of the repository's settings that are known to be only data.
-//! `GIT_COMMON_DIR` is
-//!   a new folder with that file in it, and with links to the repository's objects and references; it has no hooks and no
-//!   attributes. So a driver that `.gitattributes` names does not exist;
+//!   `GIT_COMMON_DIR` is a new folder with that file in it, and with links to the repository's objects and references; it has no hooks and
+//!   no attributes. So a driver that `.gitattributes` names does not exist;
 //! - the sandbox: git can start no program but git (see [`only_git`]), whatever it reads in a submodule.
 
 mod config;

@@ -1,9 +1,8 @@
 //! The two parsers of shell agree where both apply.
 //!
 //! `metier_model::shell` determines which commands a permission covers: its grammar is closed, and it gives up where shells differ. The
-//! lowering of the scanner has to
-//! continue after mistakes, and follows data. Both list commands, redirects and substitutions, so one is the oracle of the other: on every text
-//! that the closed grammar accepts, both see the same programs and the same written files.
+//! lowering of the scanner has to continue after mistakes, and follows data. Both list commands, redirects and substitutions, so one is the
+//! oracle of the other: on every text that the closed grammar accepts, both see the same programs and the same written files.
 
 use std::collections::BTreeSet;
 
@@ -104,8 +103,7 @@ impl Seen {
     }
 
     /// Leaves out intended differences between the two parsers: names that no program has (the scanner also looks for operations on
-    /// values),
-    /// and paths that a shell expands.
+    /// values), and paths that a shell expands.
     fn shared(mut self) -> Self {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
         self.programs.retain(|name| {

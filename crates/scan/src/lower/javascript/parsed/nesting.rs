@@ -1,8 +1,7 @@
 //! The possible nesting depth of a text, before it is parsed.
 //!
 //! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow
-//! function as
-//! such, and parses it again as something else if it was not: code nested in `n` of them is parsed `n` times. [`is_tangled`]
+//! function as such, and parses it again as something else if it was not: code nested in `n` of them is parsed `n` times. [`is_tangled`]
 //! adds that up, and refuses code that no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB. It refuses
 //! implausibly deep nesting as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
 
