@@ -35,7 +35,7 @@ pub enum ModelError {
     BadUrl {
         /// The URL as it was given, without a password.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The key was not accepted.
@@ -107,7 +107,7 @@ pub enum ModelError {
     Malformed {
         /// The provider of the model.
         provider: ProviderKind,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The request took longer than its limit.

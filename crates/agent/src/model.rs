@@ -36,7 +36,7 @@ pub trait LanguageModel: Send + Sync {
 pub struct ModelRequest {
     /// The model's own name, without a provider: `claude-…`, `gpt-…`.
     pub model: String,
-    /// The system prompt; empty is none.
+    /// The system prompt; empty for none.
     pub system: Arc<str>,
     /// The conversation so far, oldest first.
     pub messages: Vec<ModelMessage>,
@@ -83,7 +83,7 @@ impl From<ModelResponse> for ModelMessage {
 pub struct ModelTool {
     /// Letters, digits, `_` and `-`, at most 64.
     pub name: String,
-    /// What it does, for the model.
+    /// Its description, for the model.
     pub description: String,
     /// A JSON Schema of an object.
     pub input_schema: Value,

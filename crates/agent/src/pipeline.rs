@@ -65,7 +65,7 @@ pub(crate) enum NotYet {
         waits: String,
         /// The one that comes before.
         first: String,
-        /// What to do first.
+        /// The instruction.
         what: String,
     },
     /// No skill delivered the input that this one requires.
@@ -299,7 +299,7 @@ impl Pipeline {
     /// Whether the final answer contains the results that the skills of the set promised.
     ///
     /// # Errors
-    /// What is missing, in sentences that a model can follow.
+    /// The missing results, in sentences that a model can follow.
     pub(crate) fn conclude(&mut self, answer: &str) -> Result<(), Vec<String>> {
         let objects = objects(answer);
         let mut missing = Vec::new();

@@ -47,7 +47,7 @@ pub struct ToolUseRules {
 #[derive(Clone, Debug)]
 struct RuleList {
     policy: ToolPolicy,
-    /// What each skill allows of its own tools, by their short names. Those in the policy's `own` allow all of them.
+    /// The skills' own tools that each allows, by their short names. Skills in the policy's `own` allow all of them.
     own: Vec<(String, Vec<ToolPattern>)>,
 }
 

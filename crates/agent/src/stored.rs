@@ -82,7 +82,7 @@ pub enum HistoryRecord {
         items: usize,
         /// Texts of active skills, attached again.
         skills: Vec<SkillText>,
-        /// Which of these texts were cut.
+        /// The attached texts, and whether each was cut.
         kept: Vec<KeptSkill>,
     },
 }

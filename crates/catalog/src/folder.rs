@@ -46,7 +46,7 @@ pub enum ReadError {
     BadPath {
         /// The requested path, escaped.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
     /// The file does not exist.
@@ -57,7 +57,7 @@ pub enum ReadError {
     NotAFile {
         /// The requested path.
         path: String,
-        /// What the path is instead of a file.
+        /// The actual type of the path.
         what: &'static str,
     },
     /// It has another hard link, possibly outside the skill's folder.
@@ -102,7 +102,7 @@ pub enum ReadError {
     Unverified {
         /// The path of the file.
         path: String,
-        /// What is different about it.
+        /// The difference.
         why: String,
     },
     /// The operating system returned an error.

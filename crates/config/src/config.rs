@@ -89,9 +89,9 @@ pub struct SecuritySettings {
     pub block_critical: bool,
     /// The first words that a `!command` may start with; `None` sets no limit.
     pub allowed_command_prefixes: Option<Vec<String>>,
-    /// What to do when skills of a set disagree about a tool.
+    /// How to resolve a disagreement of skills about a tool.
     pub on_conflict: ConflictSetting,
-    /// What to do when a `!command` fails.
+    /// How to handle a failed `!command`.
     pub on_command_error: OnCommandError,
 }
 

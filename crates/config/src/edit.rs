@@ -44,7 +44,7 @@ pub enum EditError {
     WrongName {
         /// The key to set.
         key: String,
-        /// The part and what is wrong with it.
+        /// The part and its problem.
         reason: String,
     },
     /// The file is not valid TOML.

@@ -95,7 +95,7 @@ pub enum ProjectAuthority {
     Tighten(StricterValue),
 }
 
-/// Which values are stricter.
+/// The rule that determines stricter values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StricterValue {
     /// Only this value, in TOML's spelling without quotes.

@@ -55,7 +55,7 @@ impl SkillSource {
     /// Parses typed text.
     ///
     /// # Errors
-    /// If it is none of the forms, or asks for a protocol that is not allowed.
+    /// If it has none of the forms, or requests a protocol that is not allowed.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let refuse = |problem| {
             Err(SourceError {
@@ -286,7 +286,7 @@ fn is_name(word: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
 }
 
-/// A branch, tag or commit that git reads as one, and as nothing else.
+/// A branch, tag or commit that git can parse only as one.
 fn checked_reference(text: &str) -> Result<String, SourceProblem> {
     let is_odd = |c: char| c.is_whitespace() || "~^:?*[\\@{}".contains(c);
     let is_fine = !text.is_empty()

@@ -51,7 +51,7 @@ pub enum McpError {
     Form {
         /// The request.
         what: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The server does not have the requested skill, file or tool.

@@ -57,7 +57,7 @@ impl McpSkill {
     /// Reads an entry.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem.
     pub fn read(entry: &Value) -> Result<Self, String> {
         let uri = entry["uri"].as_str().ok_or("it has no `uri`")?;
         let frontmatter = entry["frontmatter"].as_object();

@@ -325,7 +325,7 @@ pub struct Diagnostic {
     pub code: DiagnosticCode,
     /// The problem in one sentence.
     pub message: Box<str>,
-    /// What to type or change.
+    /// How to fix it.
     pub hint: Option<Box<str>>,
     /// The file, relative to the skill's folder; an absolute path if there is no skill.
     pub file: Box<str>,

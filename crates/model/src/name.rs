@@ -85,7 +85,7 @@ impl fmt::Display for SkillName {
 /// Checks whether a string can be the user's name for a server: it becomes a part of skill and tool names.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem.
 pub fn check_server_label(label: &str) -> Result<(), &'static str> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if label.is_empty() || label.len() > 32 || !label.chars().all(is_plain) {

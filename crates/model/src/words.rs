@@ -87,7 +87,7 @@ words!(Source, &["extra", "builtin", "user", "project", "inline"],
     "extra" => Self::Extra, "builtin" => Self::Builtin, "user" => Self::User,
     "project" => Self::Project, "inline" => Self::Inline);
 
-/// What a skill contributes while it is active.
+/// A kind of contribution of an active skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkillType {
     /// Tools that a model can call.

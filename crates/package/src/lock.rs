@@ -286,7 +286,7 @@ pub enum LockError {
     Field {
         /// Its full name.
         field: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
 }

@@ -103,7 +103,7 @@ fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// What is wrong with one name of a path.
+/// The problem of one name of a path.
 fn problem_of(name: &str) -> Option<PathProblem> {
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.trim_end().to_ascii_lowercase();

@@ -187,7 +187,7 @@ pub struct RegistryFinding {
 pub struct RegistryProblem {
     /// A code that never changes its meaning.
     pub code: String,
-    /// What happened.
+    /// A description of the error.
     pub message: String,
     /// How the client's user can fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -134,7 +134,7 @@ impl PackageTree {
     /// The only skill of this package: at the root, or in the one folder that contains all files.
     ///
     /// # Errors
-    /// If there is none there, or more than one.
+    /// If there is no skill there, or more than one.
     pub fn only_skill(self) -> Result<Self, TreeError> {
         match self.skill_folders().as_slice() {
             [""] => Ok(self),

@@ -8,7 +8,7 @@ use metier_model::{
 
 use crate::variables::is_secret;
 
-/// How much harm a permission can do, the worst first. A question shows permissions in this order, so the least
+/// How dangerous a permission is, the worst first. A question shows permissions in this order, so the least
 /// important are cut off at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {

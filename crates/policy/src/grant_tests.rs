@@ -1,4 +1,4 @@
-//! What a grant covers, what it doesn't, and what no grant can cover.
+//! Acts that a grant covers, acts that it doesn't, and acts that no grant can cover.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -5,7 +5,7 @@ use metier_model::Want;
 use crate::Grant;
 
 impl Grant {
-    /// What this skill may do for its caller: nothing that the caller may not do itself. Where scopes only overlap,
+    /// The permissions of this skill when it works for its caller: none that the caller does not have itself. Where scopes only overlap,
     /// the common part is dropped: the result is never more than either.
     #[must_use]
     pub fn narrowed(&self, caller: &Self) -> Self {

@@ -125,7 +125,7 @@ impl Grant {
     /// pending.
     ///
     /// If it is not permitted, or is pending.
-    /// If it is not permitted, or not yet.
+    /// If it is not permitted, or is pending.
     pub fn permit_or_ask(
         &self,
         act: Act,

@@ -9,7 +9,7 @@ pub(crate) struct NoEntrypoint {
     pub(crate) is_unbuilt: bool,
 }
 
-/// The file that a backend runs, or why there is none.
+/// The file that a backend runs, or the reason why there is none.
 pub(crate) fn entrypoint_among(
     written: Option<&str>,
     backend: Backend,

@@ -58,7 +58,7 @@ pub struct Candidates {
     ranks: BTreeMap<usize, usize>,
     /// The words of the task.
     words: TaskWords,
-    /// How often skills were used lately, by name.
+    /// How often skills were used recently, by name.
     used: BTreeMap<String, f64>,
 }
 

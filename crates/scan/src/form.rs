@@ -116,7 +116,7 @@ pub struct CallExpr {
     pub input: Option<Expr>,
     /// The offset.
     pub at: At,
-    /// Where it ends.
+    /// Its end offset.
     pub end: At,
 }
 

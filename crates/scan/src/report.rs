@@ -14,7 +14,7 @@ pub enum FindingSeverity {
     Info,
     /// Shown: review it before you trust the skill.
     Warning,
-    /// Blocks the skill: a chain of evidence shows that it does harm.
+    /// Blocks the skill: a chain of evidence shows that it is harmful.
     Critical,
 }
 

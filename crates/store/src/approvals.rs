@@ -69,7 +69,7 @@ pub struct EarlierApproval {
 /// A state of the answers: while two stamps are equal, no answer was added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswersStamp {
-    /// What SQLite counts: changes by other connections, whatever they changed.
+    /// SQLite's counter of any changes by other connections.
     others: i64,
     own: u64,
 }

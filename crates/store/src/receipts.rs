@@ -1,4 +1,4 @@
-//! What was done and what was refused.
+//! Records of acts and refusals.
 //!
 //! A receipt is written for every act, allowed or not, and never changed or removed: triggers refuse both, and each
 //! receipt contains the hash of the one before, so that [`Store::verify`] finds receipts that were changed, removed or moved.
@@ -107,13 +107,13 @@ pub struct Receipt {
     pub previous: String,
     /// The hash of this one, which contains all of the above; of an act, the hash of its beginning.
     pub hash: String,
-    /// Which part of an act it is.
+    /// The part of an act that it records.
     pub part: ReceiptPart,
     /// Details that are known only at the end of the act; usually empty.
     pub note: String,
 }
 
-/// Which part of an act a receipt is.
+/// The part of an act that a receipt records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptPart {
     /// The only entry: a refusal, or an event that contains acts.
@@ -167,7 +167,7 @@ pub(crate) struct HeadRow {
     pub(crate) bytes: i64,
 }
 
-/// Which receipts to read.
+/// The selection of receipts to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFilter<'a> {
     /// Only receipts of this skill.
@@ -199,7 +199,7 @@ pub enum Verified {
     Broken {
         /// The receipt where it was found.
         id: i64,
-        /// What is wrong with it.
+        /// The problem.
         why: Breakage,
     },
 }

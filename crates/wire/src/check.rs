@@ -22,7 +22,7 @@ pub struct CheckDocument<'a> {
     pub skills: Vec<CheckRow<'a>>,
     /// Problems with folders.
     pub diagnostics: Vec<DiagnosticRow<'a>>,
-    /// What the trigger queries of the skills find; `null` if there are none.
+    /// The results of the trigger queries of the skills; `null` if there are none.
     pub queries: Option<EvalDocument<'a>>,
     /// The numbers of all skills.
     pub summary: CheckSummary,

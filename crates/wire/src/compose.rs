@@ -18,7 +18,7 @@ pub struct ComposeDocument<'a> {
     pub waits: Vec<[&'a str; 2]>,
     /// The tools that its agent may use.
     pub tools: ComposeTools<'a>,
-    /// What skills promise or expect in prose: the model is asked to respect it, and nothing checks it.
+    /// Promises and expectations in prose: the model is asked to respect them, and nothing checks them.
     pub unchecked: Vec<UncheckedRow<'a>>,
     /// Why the set can't be used.
     pub errors: Vec<FaultRow<'a>>,

@@ -146,7 +146,7 @@ pub struct OverviewDocument<'a> {
     pub roots: Vec<RootRow>,
     /// How many skills have each status.
     pub counts: ListCounts,
-    /// What to type next.
+    /// Commands to type next.
     pub next: Vec<NextRow<'a>>,
 }
 
@@ -168,12 +168,12 @@ pub struct NewDocument<'a> {
     pub name: &'a str,
     /// Path of its folder.
     pub path: String,
-    /// What it contributes.
+    /// Its contributions.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// What runs its code.
+    /// The backend that runs its code.
     pub backend: Option<&'a str>,
-    /// What the code is written in.
+    /// The language of the code.
     pub language: Option<&'a str>,
     /// The files that were written.
     pub files: Vec<&'a str>,
@@ -286,7 +286,7 @@ pub struct ErrorBody<'a> {
     pub path: Option<&'a str>,
     /// Line in that file.
     pub line: Option<u32>,
-    /// What could be named instead; absent if there are no suggestions.
+    /// Suggestions; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ErrorChoice<'a>>,
 }

@@ -54,7 +54,7 @@ pub struct ConfusionRow<'a> {
     pub queries: usize,
     /// How many of them find it first.
     pub first: usize,
-    /// Which skills the others find first, and how often.
+    /// The skills that the other queries find first, and how often.
     pub lost_to: Vec<LostToRow<'a>>,
     /// How many queries must not find it first.
     pub negatives: usize,
@@ -72,7 +72,7 @@ pub struct LostToRow<'a> {
     pub queries: usize,
 }
 
-/// What a query found.
+/// The results of a query.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryRow<'a> {
@@ -108,7 +108,7 @@ pub struct QueryProblemRow<'a> {
     pub file: &'a str,
     /// The number or line of the query there.
     pub number: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: &'a str,
 }
 

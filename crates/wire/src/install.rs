@@ -135,7 +135,7 @@ pub struct InstallFindingRow {
     pub severity: &'static str,
     /// The rule.
     pub rule: String,
-    /// What was found.
+    /// A description of the finding.
     pub message: String,
     /// The file in the skill.
     pub file: String,
@@ -341,7 +341,7 @@ pub struct ChangesDocument {
 pub struct ChangeRow {
     /// Its number.
     pub id: String,
-    /// What was done.
+    /// A description of the change.
     pub title: String,
     /// When.
     pub at: String,

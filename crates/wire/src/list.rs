@@ -205,9 +205,9 @@ pub(crate) struct SkillShape {
     version: Option<String>,
     /// An emoji for lists.
     emoji: Option<String>,
-    /// What it contributes.
+    /// Its contributions.
     types: Vec<String>,
-    /// What runs its code.
+    /// The backend that runs its code.
     backend: Option<String>,
     /// Whether users can invoke it by name.
     user_invocable: bool,

@@ -12,7 +12,7 @@ pub struct PermissionRow {
     pub permission: String,
     /// `allowed`, `ask` or `denied`.
     pub state: &'static str,
-    /// What it allows, in plain words.
+    /// A description, in plain words.
     pub means: String,
 }
 

@@ -121,13 +121,13 @@ pub struct PlanUpdateRequest {
     pub names: Vec<String>,
     /// The scope.
     pub scope: ScopeField,
-    /// What happens to files that were edited since they were installed.
+    /// How files that were edited since their installation are treated.
     pub edits: EditsField,
     /// An identifier chosen by the client, which the events about this work repeat.
     pub progress: Option<String>,
 }
 
-/// What happens to files that were edited since they were installed.
+/// How files that were edited since their installation are treated.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -241,7 +241,7 @@ pub struct OffersDocument {
 pub struct SourceOfferRow {
     /// Its name.
     pub name: String,
-    /// What it does, as its author describes it.
+    /// Its author's description.
     pub description: String,
     /// The version that its manifest states.
     pub version: Option<String>,

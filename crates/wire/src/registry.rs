@@ -105,7 +105,7 @@ pub struct PublishedFinding<'a> {
     pub file: &'a str,
     /// The line.
     pub line: u32,
-    /// What was found.
+    /// A description of the finding.
     pub message: &'a str,
 }
 

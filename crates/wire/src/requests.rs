@@ -1,4 +1,4 @@
-//! What clients of the daemon send: bodies of HTTP requests, and messages over a WebSocket.
+//! The requests of daemon clients: bodies of HTTP requests, and messages over a WebSocket.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,11 +31,11 @@ pub struct RenderRequest {
     pub raw: bool,
     /// Leave commands unchanged: nothing runs.
     pub no_exec: bool,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
-/// Who decides about permissions that are not approved.
+/// How permissions that are not approved are decided.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -56,11 +56,11 @@ pub struct ExecuteRequest {
     pub arguments: ArgumentsField,
     /// The input of a workflow, in place of the arguments.
     pub input: Option<Value>,
-    /// Which of its workflows, if it has several.
+    /// The workflow, if it has several.
     pub workflow: Option<String>,
     /// The model, as PROVIDER/NAME, in place of the configured one.
     pub model: Option<String>,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
@@ -71,7 +71,7 @@ pub struct ExecuteRequest {
 pub struct CallRequest {
     /// The input of the tool.
     pub input: Value,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
@@ -232,7 +232,7 @@ pub struct StartRequest {
     /// Whether the agent only assigns parts of the task to sub-agents.
     #[serde(default)]
     pub orchestrate: bool,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     #[serde(default = "ask")]
     pub approvals: ApprovalsField,
 }
@@ -305,11 +305,11 @@ pub struct SocketExecute {
     pub arguments: ArgumentsField,
     /// The input of a workflow, in place of the arguments.
     pub input: Option<Value>,
-    /// Which of its workflows, if it has several.
+    /// The workflow, if it has several.
     pub workflow: Option<String>,
     /// The model, as PROVIDER/NAME, in place of the configured one.
     pub model: Option<String>,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 

@@ -106,7 +106,7 @@ pub struct EvidenceRow<'a> {
 pub struct LackRow<'a> {
     /// A stable code.
     pub code: &'static str,
-    /// What is missing, as a sentence.
+    /// The missing requirement, as a sentence.
     pub message: String,
     /// The skills that are missing.
     pub skills: Vec<&'a str>,

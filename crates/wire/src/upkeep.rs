@@ -211,7 +211,7 @@ pub struct UpdateRow {
 pub struct ProblemRow {
     /// A stable code.
     pub code: &'static str,
-    /// What happened, for people.
+    /// A description of the error, for people.
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,

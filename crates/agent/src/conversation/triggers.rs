@@ -37,7 +37,7 @@ const TRIES: usize = 3;
 /// A skill that a trigger loaded.
 pub(super) struct Triggered {
     pub(super) loaded: Activated,
-    /// What matched: "keyword `kubectl`".
+    /// The match: "keyword `kubectl`".
     pub(super) why: String,
 }
 

@@ -210,7 +210,7 @@ impl PipeReader<'_> {
                     .map(|path| Some((path, self.identity()?)))
                     .collect::<Option<_>>()?
             },
-            // What it found is in `protect`.
+            // The results are in `protect`.
             guard: None,
             network: match self.number()? {
                 0 => NetworkAccess::None,

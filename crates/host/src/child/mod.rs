@@ -68,7 +68,7 @@ pub const SMALL_PAGES: (&str, &str) = ("MIMALLOC_ALLOW_THP", "0");
 /// How much of each stream is kept by default.
 pub const MAX_OUTPUT: usize = 64 * 1024;
 
-/// What to start, and how.
+/// The program to start, and its settings.
 #[derive(Clone)]
 pub struct ChildSpec<'a> {
     /// Our own binary, which contains the launcher ([`shim`]).
@@ -369,7 +369,7 @@ pub enum ChildError {
     NotUndone {
         /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
-        /// What was restored anyway.
+        /// The restored places.
         undone: Vec<UndonePlace>,
     },
     /// The system denied something to this process.

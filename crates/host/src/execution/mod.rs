@@ -198,7 +198,7 @@ pub enum ExecutionError {
     Pattern {
         /// The pattern that was given.
         pattern: String,
-        /// What is wrong with the pattern.
+        /// The problem of the pattern.
         why: String,
     },
     /// More variables were set than a program can be started with.

@@ -27,7 +27,7 @@ pub struct FetchRequest {
     pub url: String,
     /// Names and values. Headers that determine the destination or the length of a message can't be set.
     pub headers: Vec<(String, String)>,
-    /// The body; empty is none.
+    /// The body; empty for none.
     pub body: Vec<u8>,
 }
 
@@ -154,7 +154,7 @@ pub enum NetError {
     Broken {
         /// The host that responded.
         host: String,
-        /// What was wrong with the response.
+        /// The problem of the response.
         reason: String,
     },
     /// The request can't be sent.

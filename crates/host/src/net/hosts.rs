@@ -66,7 +66,7 @@ pub struct AdmittedHost {
 pub struct ScopeError {
     /// The scope, escaped.
     pub scope: String,
-    /// What is wrong with it and what to write instead.
+    /// The problem, and the correct form.
     pub reason: String,
 }
 
@@ -124,7 +124,7 @@ pub enum HostRefusal {
     /// Not a URL, or one that two programs would parse differently.
     #[error("the URL can't be used: {reason}")]
     Url {
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 }

@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
-/// Which side of a fork this is.
+/// The two sides of a fork.
 pub(crate) enum Forked {
     /// This is the new process.
     Child,

@@ -41,7 +41,7 @@ pub enum FetchError {
     Skill {
         /// Its folder in the source.
         folder: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: SkillProblem,
     },
     /// A source with more names or skills than the limit.
@@ -51,7 +51,7 @@ pub enum FetchError {
         source_name: String,
         /// The limit.
         limit: usize,
-        /// What is counted.
+        /// The counted things.
         what: &'static str,
     },
     /// An archive that is refused.
@@ -59,7 +59,7 @@ pub enum FetchError {
     Archive {
         /// The archive.
         source_name: String,
-        /// What is wrong with the archive.
+        /// The problem of the archive.
         error: ArchiveError,
     },
     /// An archive that must contain exactly one skill.
@@ -67,7 +67,7 @@ pub enum FetchError {
     Package {
         /// The archive.
         source_name: String,
-        /// What is wrong with its files.
+        /// The problem of its files.
         error: TreeError,
     },
     /// A list of skills that can't be read.
@@ -75,7 +75,7 @@ pub enum FetchError {
     Index {
         /// Where it is.
         url: String,
-        /// What is wrong with its content.
+        /// The problem of its content.
         error: IndexError,
     },
     /// A marketplace that can't be read.
@@ -83,7 +83,7 @@ pub enum FetchError {
     Marketplace {
         /// Where it is.
         place: String,
-        /// What is wrong with its content.
+        /// The problem of its content.
         error: MarketplaceError,
     },
     /// A request that was refused or failed.
@@ -125,7 +125,7 @@ pub enum FetchError {
     Answer {
         /// The address.
         url: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// Git reported an error.

@@ -12,7 +12,7 @@ pub enum RegistryClientError {
     Address {
         /// The configured value.
         text: String,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// The registry did not answer.
@@ -46,7 +46,7 @@ pub enum RegistryClientError {
     Wrong {
         /// The registry.
         registry: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A version has another digest than before.
@@ -70,7 +70,7 @@ pub enum RegistryClientError {
         name: String,
         /// The version.
         version: String,
-        /// What differs.
+        /// The difference.
         what: &'static str,
     },
     /// The log does not continue the known one.
@@ -92,7 +92,7 @@ pub enum RegistryClientError {
         name: String,
         /// The version.
         version: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// No registry has the skill.

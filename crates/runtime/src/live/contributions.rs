@@ -95,7 +95,7 @@ impl Runtime {
     /// active skills.
     ///
     /// When a hook blocks that message, or when it can't be recorded.
-    /// When a hook blocks that message, or when it can't be written down.
+    /// When a hook blocks that message, or when it can't be recorded.
     pub fn fragments(&self) -> Result<Vec<PromptFragment>, PromptError> {
         let active = self.all_active();
         let declared: Vec<PromptFragment> = active.iter().filter_map(|one| declared(one)).collect();

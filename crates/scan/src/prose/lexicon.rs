@@ -50,7 +50,7 @@ classes! {
     Required: ["prerequisite*", "required", "requires", "requirement*", "require", "must be installed", "before using", "before you", "before proceeding", "before running", "before starting", "before setting up", "first step", "need to install", "needs to be installed", "must install", "must first", "mandatory", "will not work", "won't work", "to function", "cannot function", "not function", "necessary", "must have", "make sure", "ensure", "important", "necesario", "erforderlich", "必须", "必需", "前提", "需要先"];
     /// Where people type commands.
     Terminal: ["terminal", "command prompt", "powershell", "shell", "console", "command line", "终端", "命令行"];
-    /// To put a text there.
+    /// To put text there.
     Paste: ["paste", "copy and execute", "copy and run", "copy the command", "copy the installation", "copy this command", "copy & paste", "run the command below", "run the following command", "run this command", "execute the following", "execute the installation command", "粘贴", "复制"];
     /// An archive that scanners can't open.
     ArchivePassword: ["extract using", "extract with", "archive password", "zip password", "password to extract", "unzip with", "unpack with", "(pass:", "(password:", "pass: `", "password: `", "with pass `", "with password `", "with the password", "using the password", "the password is", "password protected with", "pass: ", "mit dem passwort", "avec le mot de passe", "con la contraseña", "com a senha", "con la password", "解压密码", "密码为", "密码是"];

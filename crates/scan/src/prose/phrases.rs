@@ -48,7 +48,7 @@ pub(crate) struct PhraseMatch {
     pub(crate) place: usize,
     /// Where it begins.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Its end offset.
     pub(crate) end: usize,
     /// Whether it is listed with a `*`.
     pub(crate) open: bool,

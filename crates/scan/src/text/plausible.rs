@@ -116,7 +116,7 @@ struct TextShape {
     all: usize,
     ascii_letters: usize,
     foreign_letters: usize,
-    /// Which of the 26 occur, as bits.
+    /// The occurring letters of the 26, as bits.
     alphabet: u32,
     blocks: Vec<u32>,
     pairs: usize,

@@ -67,7 +67,7 @@ fn sections(bytes: &[u8], depth: usize) -> Option<()> {
     is_wasm.then_some(())
 }
 
-/// A number of seven bits a byte, low ones first, and at most 32 in all.
+/// A number of seven bits per byte, low ones first, and at most 32 in total.
 fn length(reader: &mut ByteReader<'_>) -> Option<u32> {
     let mut number = 0;
     for place in 0..5 {

@@ -1,4 +1,4 @@
-//! What a task requires, independent of triggers: coding, risk, domain.
+//! The requirements of a task, independent of triggers: coding, risk, domain.
 //!
 //! **Problem.** Triggers come from the author of a skill. Some decisions are not the author's: code must be
 //! specified before it is written, and no skill that writes or runs commands joins a risky task unasked.

@@ -1,4 +1,4 @@
-//! Modules that loop, grow, lie and break. Each gets its own error, the host continues, and the next call works.
+//! Modules that loop, grow, return wrong data and fail. Each gets its own error, the host continues, and the next call works.
 
 use std::time::{Duration, Instant};
 

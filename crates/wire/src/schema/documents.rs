@@ -40,7 +40,7 @@ macro_rules! text {
     };
 }
 
-/// By the name of the command.
+/// Sorted by the name of the command.
 pub(super) const DOCUMENTS: &[NamedSchema] = &[
     document!(
         "overview",

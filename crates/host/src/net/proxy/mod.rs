@@ -93,7 +93,7 @@ impl OpenConnection for Sender<ProxyConnection> {
     }
 }
 
-/// What the proxy did with a connection.
+/// The proxy's decision about a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProxyDecision {
     /// The connection was allowed.

@@ -100,7 +100,7 @@ impl JavaScript {
         self.frame.ascend();
     }
 
-    /// The member of a value that is taken apart.
+    /// A member of a destructured value.
     fn part(&self, value: &Expr, name: &str) -> Expr {
         match value {
             Expr::Name(path, at) if !path.starts_with('@') => {
@@ -296,7 +296,7 @@ fn with_default(value: Expr, default: Expr) -> Expr {
     }
 }
 
-/// The elements of a list that is taken apart, or the whole for each.
+/// The elements of a destructured list, or the whole for each.
 enum Elements {
     Each(std::vec::IntoIter<Expr>),
     Whole(Expr),

@@ -315,7 +315,7 @@ impl JavaScript {
         }
     }
 
-    /// The names of parameters; a pattern gets a made-up name and is taken apart in the body, where defaults are bound too.
+    /// The names of parameters; a pattern gets a generated name and is destructured in the body, where defaults are bound too.
     pub(super) fn params(&mut self, params: &FormalParameters<'_>) -> Vec<String> {
         let mut names = Vec::with_capacity(params.items.len());
         for param in &params.items {
