@@ -28,7 +28,6 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 //!
-//! And a conversation, which is what its records come to:
 //! And a conversation, which is rebuilt from its records:
 //! ```
 //! use metier_agent::{HistoryRecord, MessageHistory, ModelMessage};

@@ -14,7 +14,7 @@ use metier_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Knows one variable, and counts the requests.
+/// A host that knows one variable, and counts the requests.
 #[derive(Default)]
 struct Desk(Vec<String>);
 

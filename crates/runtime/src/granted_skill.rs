@@ -162,7 +162,7 @@ impl GrantedSkill {
     /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act_relayed(&self, act: &Act, relay: Option<&dyn Relay>) -> Result<ActResult, ActError> {
         let permit = self.permit(act)?;
-        // A question may stay open for minutes: the skill must still be the one that the question was about.
+        // A question may stay open for minutes: the skill must not have changed since.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
             self.refuse(act, ActError::Changed.to_string())?;
             return Err(ActError::Changed);

@@ -121,13 +121,13 @@ pub struct PlanUpdateRequest {
     pub names: Vec<String>,
     /// The scope.
     pub scope: ScopeField,
-    /// How files that were edited since their installation are treated.
+    /// How edited files are treated.
     pub edits: EditsField,
     /// An identifier chosen by the client, which the events about this work repeat.
     pub progress: Option<String>,
 }
 
-/// How files that were edited since their installation are treated.
+/// How edited files are treated.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -139,7 +139,7 @@ impl SkillProcess for WasmProcess {
         let words = self.log.finish();
         self.events.note(words);
         if let Some(place) = undone.first() {
-            // The instance is already discarded; the caller gets the reason.
+            // The place is already restored; the caller gets the reason.
             let never = ExecutionError::Never {
                 path: place.path.clone(),
                 what: "written",

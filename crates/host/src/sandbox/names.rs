@@ -29,12 +29,12 @@ pub(crate) enum NameSet {
 }
 
 impl NameSet {
-    /// The comparison of this folder. For a missing folder, that of the nearest existing one above it.
+    /// How this folder compares names. A missing folder compares them like the nearest existing one above it.
     pub(crate) fn of(folder: &Path) -> Self {
         Self::of_nearest(folder).1
     }
 
-    /// The nearest existing folder, as the length of its path, and its comparison.
+    /// The nearest existing folder, as the length of its path, and how it compares names.
     fn of_nearest(folder: &Path) -> (usize, Self) {
         let above = folder.ancestors();
         // The kernel copies a longer path before it refuses it.
@@ -44,7 +44,7 @@ impl NameSet {
         (length, Self::folding(is_folded))
     }
 
-    /// The comparison of this open folder.
+    /// How this open folder compares names.
     pub(crate) fn of_handle(folder: impl AsFd) -> Self {
         Self::folding(folds_open(folder))
     }
@@ -67,7 +67,7 @@ impl NameSet {
 
 /// How the folders above a path compare names. Each folder is opened once, however many are missing.
 pub(super) struct NamesAbove {
-    /// The length of the nearest existing folder, and its comparison.
+    /// The length of the nearest existing folder, and how it compares names.
     nearest: OnceCell<(usize, NameSet)>,
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn alike(one: &OsStr, other: &OsStr) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Whether a path is a place or below it, in a folder with this comparison.
+/// Whether a path is a place or below it, in a folder that compares names this way.
 pub(crate) fn is_below(path: &Path, place: &Path, names: NameSet) -> bool {
     match names {
         NameSet::Exact => path.starts_with(place),

@@ -418,7 +418,7 @@ impl PathRoom {
         Ok((self.path(folder, name)?, mark))
     }
 
-    /// Reserves memory for a path. A path that is too long for the kernel can't be protected.
+    /// Counts a path against the limit. A path that is too long for the kernel can't be protected.
     fn take(&mut self, path: &Path) -> io::Result<()> {
         let length = path.as_os_str().len();
         if length >= PATH_MAX {

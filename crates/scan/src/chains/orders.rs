@@ -92,7 +92,7 @@ impl OrderPassage<'_> {
         self.near.iter().filter(has).count()
     }
 
-    /// Whether any sentence does.
+    /// Whether any sentence names a host that the skill does not introduce.
     fn near_names_stranger(&self, context: &DeclaredContext) -> bool {
         self.near.iter().any(|near| {
             let text = self.content.get(near.at.clone()).unwrap_or_default();

@@ -161,7 +161,7 @@ pub(super) fn planted_orders(
 
 /// One sentence claims every conversation, and another one gives the same answer to all of them.
 pub(super) fn takeover(scanner: &mut SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) {
-    // Both in one file: a manual's statement about its server does not answer another page's claim.
+    // Both must be in one file: a manual's statement about its server is unrelated to another page's claim.
     let found_at = documents.iter().find_map(|(index, document)| {
         let told = |class: C| {
             document.sentences.iter().find(|sentence| {

@@ -438,7 +438,7 @@ impl RemoteHost {
         let suffix = psl::suffix_str(&self.name).unwrap_or(&self.name);
         let ending = suffix.rsplit('.').next().unwrap_or_default();
         match ending.len() {
-            // A suffix of two parts that is not the country's own is a private offer: `cloud.nf`, `works.tk`.
+            // A suffix of two parts that is not the country's own belongs to a private registry: `cloud.nf`, `works.tk`.
             2 => !GIVEN_AWAY.contains(&ending) && (suffix.len() <= 6 || !suffix.contains('.')),
             _ => ESTABLISHED.contains(&ending),
         }

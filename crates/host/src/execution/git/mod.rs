@@ -284,7 +284,7 @@ fn settings(writes: bool) -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// The programs that git can start: git, from all places it is started from, and the loader of git itself. `None` if git is a script here,
+/// The programs that git can start: git, at every path that git uses for itself, and the loader of git. `None` if git is a script here,
 /// which needs unknown programs.
 fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     git_programs(folders, &[])

@@ -471,14 +471,14 @@ const LAUNCHERS: &[&str] = &[
     "javaw",
 ];
 
-/// Programs that make others start automatically.
+/// Programs that register others to start automatically.
 #[rustfmt::skip]
 const STARTERS: &[&str] = &[
     "crontab", "schtasks", "launchctl", "systemctl", "reg", "new-scheduledtask", "register-scheduledtask", "set-itemproperty",
     "new-itemproperty", "set-wmiinstance", "new-ciminstance", "register-wmievent", "defaults",
 ];
 
-/// The program that edits a list of automatic starts.
+/// The command that lists automatic starts.
 const LISTED: &str = "crontab -l";
 
 /// Whether a word is a URL.

@@ -672,7 +672,7 @@ fn unchanged(
     }
 }
 
-/// At the end of the function of a program that a shell is asked to start.
+/// The suffix of a function that asks a shell to start a program.
 pub(crate) const IN_SHELL: &str = " in a shell";
 
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
