@@ -51,7 +51,7 @@ pub enum FetchError {
         source_name: String,
         /// The limit.
         limit: usize,
-        /// The counted things.
+        /// The kind of the counted entries.
         what: &'static str,
     },
     /// An archive that is refused.
