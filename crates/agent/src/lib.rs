@@ -38,14 +38,15 @@
 //! assert_eq!(history.messages(), [ModelMessage::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `ModelRequest → ResponseDelta… → ModelResponse`, or a
-//! [`ModelError`].
+//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`];
+//! `ModelRequest → ResponseDelta… → ModelResponse`, or a [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
 //! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
 //! before the next step · rules of a session apply to all sessions that it starts.
 //!
-//! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and `provider/mod.rs`.
+//! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and
+//! `provider/mod.rs`.
 
 mod budget;
 mod builtin_tools;

@@ -164,8 +164,8 @@ pub(crate) fn everything_in<'p>(
     Ok(found)
 }
 
-/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and not one after
-/// the other.
+/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and
+/// not one after the other.
 pub(crate) fn sync_all(paths: BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let threads = paths.len().min(MAX_WAITS);
     let paths = Mutex::new(paths.into_iter());
@@ -204,7 +204,7 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     rename_with(one, other, RenameFlags::EXCHANGE)
 }
 
-/// Whether the file system does not support this.
+/// Whether the error means that the file system does not support the exchange.
 pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     let unsupported = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
     unsupported

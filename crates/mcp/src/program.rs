@@ -104,7 +104,8 @@ impl Program {
     }
 }
 
-/// The messages among the lines. A line that is too long ends the connection, one that is not a message is skipped: programs print greetings.
+/// The messages among the lines. A line that is too long ends the connection, one that is not a message is skipped: programs print
+/// greetings.
 fn messages(
     lines: impl Stream<Item = Result<String, LinesCodecError>> + Send + 'static,
 ) -> Incoming {

@@ -1,7 +1,7 @@
 //! Cached data about a server's skills: its last list, and files that were read.
 //!
-//! The folder is outside every place that is searched for skills, and no skill can write to it. A file is found by the server's label, the skill's URI and its
-//! digest; the caller compares its bytes with the digest again each time.
+//! The folder is outside every place that is searched for skills, and no skill can write to it. A file is found by the server's label, the
+//! skill's URI and its digest; the caller compares its bytes with the digest again each time.
 
 use std::{
     fs, io,

@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// All fields of the frontmatter of a SKILL.md, in their order. `None` if it has none, if it is not YAML, if a key occurs twice, or if a value has no
-/// JSON form.
+/// All fields of the frontmatter of a SKILL.md, in their order. `None` if it has none, if it is not YAML, if a key occurs twice, or if a
+/// value has no JSON form.
 ///
 /// ```
 /// let text = "---\nname: pdf\nmetadata:\n  pages: 3\n  version: '1.10'\n---\nBody.\n";

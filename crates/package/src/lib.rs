@@ -3,8 +3,8 @@
 //! **Problem.** A skill is distributed as an archive by an unknown author. Archives can have false names and sizes, unpackers disagree
 //! about their content, and a version that was approved yesterday can contain other bytes today.
 //!
-//! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives a merge;
-//! signatures that other tools can check.
+//! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives
+//! a merge; signatures that other tools can check.
 //!
 //! **In → out.** bytes → [`PackageTree`] → [`Digest`](metier_model::Digest); tree → reproducible `.skill` bytes ([`pack`]);
 //! text ↔ [`Lock`]; requirements + versions → [`resolve`]d versions or sentences that explain the conflict.

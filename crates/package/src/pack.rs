@@ -1,8 +1,8 @@
 //! A tree as a `.skill` file: a zip archive whose bytes depend on the files only.
 //!
 //! All files are in one folder with the name of the skill, because tools that install `.skill` files unpack them into a folder of skills.
-//! [`PackageTree::only_skill`] reads archives with that folder and archives without it. The archive is written here, field by field: another version of a
-//! library would write other bytes.
+//! [`PackageTree::only_skill`] reads archives with that folder and archives without it. The archive is written here, field by field:
+//! another version of a library would write other bytes.
 
 use std::io::Write;
 

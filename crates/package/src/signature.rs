@@ -1,8 +1,8 @@
 //! Signatures of packages in the format of minisign: that tool verifies them with the public key.
 //!
-//! The trusted comment of a signature contains the name of the skill, its version and the digest of its files, and is signed together with the
-//! archive: a valid signature of one package is not valid for another. The untrusted comment contains the public key, so that a key can be
-//! stored the first time that it is seen.
+//! The trusted comment of a signature contains the name of the skill, its version and the digest of its files, and is signed together with
+//! the archive: a valid signature of one package is not valid for another. The untrusted comment contains the public key, so that a key can
+//! be stored the first time that it is seen.
 
 use std::{fmt, io::Cursor};
 

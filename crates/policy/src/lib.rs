@@ -10,8 +10,9 @@
 //! [`rule`] creates a [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a
 //! [`PermitRefusal`] that names `shell:exec(gh pr view 7; id)`. When one byte of the skill changes, Ada is asked again.
 //!
-//! **In → out.** [`Card`](metier_model::Card) + [`UserDecisions`] + [`Facts`] → [`Admission`]; cards → [`dependencies::DependencyProblem`]s;
-//! [`Member`]s → [`Composition`]; [`PermissionRequest`] + [`PermissionAnswer`]s + [`GrantTerms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`ActMeter`] → [`Permit`].
+//! **In → out.** [`Card`](metier_model::Card) + [`UserDecisions`] + [`Facts`] → [`Admission`]; cards →
+//! [`dependencies::DependencyProblem`]s; [`Member`]s → [`Composition`]; [`PermissionRequest`] + [`PermissionAnswer`]s + [`GrantTerms`] →
+//! [`Ruling`]; [`Grant`] + [`Act`] + [`ActMeter`] → [`Permit`].
 //!
 //! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the operating system,
 //! trust or the scan · grants and permits are created only here · of several answers the strictest applies · text that

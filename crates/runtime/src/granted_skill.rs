@@ -409,7 +409,8 @@ impl GrantedSkill {
         self.receipts.lock().left_out()
     }
 
-    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`GrantedSkill::settle`] or [`GrantedSkill::end`].
+    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`GrantedSkill::settle`] or
+    /// [`GrantedSkill::end`].
     ///
     /// # Errors
     /// When the receipt can't be written, the skill's files changed, or the program can't be started or sandboxed.

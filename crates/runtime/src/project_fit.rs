@@ -52,8 +52,8 @@ impl ProjectFit {
         self
     }
 
-    /// The skills that a model may choose: those that were selected first, then those that were used lately, those that name a language of the project,
-    /// those of the nearest source, and by name.
+    /// The skills that a model may choose: those that were selected first, then those that were used lately, those that name a language of
+    /// the project, those of the nearest source, and by name.
     #[must_use]
     pub fn ordered<'a>(
         &self,

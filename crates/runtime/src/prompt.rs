@@ -1,9 +1,9 @@
 //! The catalog of skills for a model: names and descriptions, within a budget.
 //!
-//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When
-//! the budget is tight, descriptions are shortened before any skill is left out, then skills are named without one, and only then left out. Which
-//! skills lose their descriptions first is decided by the caller's order: by a task, or by the project. The full form contains whole bodies, which some
-//! agents require.
+//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When the
+//! budget is tight, descriptions are shortened before any skill is left out, then skills are named without one, and only then left out.
+//! Which skills lose their descriptions first is decided by the caller's order: by a task, or by the project. The full form contains whole
+//! bodies, which some agents require.
 
 use std::{borrow::Cow, fmt::Write};
 

@@ -1,7 +1,7 @@
 //! Queries with the skills that they are for, or must not find: from files of skills, from tables, and from descriptions.
 //!
-//! Skills ship them in `evals/`: `[{query, should_trigger}]`, `{evals: [{prompt, …}]}` and similar lists as JSON, or lines `query<TAB>skill`. A
-//! file in another form is not about triggers and is ignored; one that can't be parsed is a [`QueryProblem`].
+//! Skills ship them in `evals/`: `[{query, should_trigger}]`, `{evals: [{prompt, …}]}` and similar lists as JSON, or lines
+//! `query<TAB>skill`. A file in another form is not about triggers and is ignored; one that can't be parsed is a [`QueryProblem`].
 
 use metier_catalog::{CatalogEntry, SkillLocation};
 use serde_json::Value;

@@ -2,8 +2,8 @@
 //!
 //! usage: scripted_model SCRIPT
 //!
-//! SCRIPT is a file with a JSON array of turns: `{"text": "done"}`, or `{"calls": [["tool", {"argument": 1}]]}`. The first line of the output is
-//! `{"url": "http://127.0.0.1:PORT"}`. When the input ends, the second and last line contains the requests and the errors:
+//! SCRIPT is a file with a JSON array of turns: `{"text": "done"}`, or `{"calls": [["tool", {"argument": 1}]]}`. The first line of the
+//! output is `{"url": "http://127.0.0.1:PORT"}`. When the input ends, the second and last line contains the requests and the errors:
 //! `{"requests": [{"path": "…", "body": {…}}], "problems": []}`.
 
 #![allow(clippy::print_stdout, reason = "a program")]

@@ -67,7 +67,8 @@ pub fn within_processor_time<T>(what: &str, limit: Duration, work: impl FnOnce()
     done
 }
 
-/// Does the work on two inputs, the second of which is `times` as large, and panics if the second takes more than twice its share of processor time.
+/// Does the work on two inputs, the second of which is `times` as large, and panics if the second takes more than twice its share of
+/// processor time.
 ///
 /// Other work on the machine does not count, and the best of three tries counts. The smaller input has to be large enough to be measured: a
 /// millisecond.

@@ -42,11 +42,10 @@
 //!
 //! # Failures
 //!
-//! Besides a difference: a folder without a scenario, a document without one (except `README.md`), a scenario that
-//! prepares files and runs nothing, a block that can't be parsed. With `METIER_BLESS=1` the expectations of failing
-//! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
-//! `METIER_SPEC=compose` runs only the documents with that word in their names, `METIER_SPEC='compose#that disagree'` only their scenarios with
-//! those words in the heading.
+//! Besides a difference: a folder without a scenario, a document without one (except `README.md`), a scenario that prepares files and runs
+//! nothing, a block that can't be parsed. With `METIER_BLESS=1` the expectations of failing transcripts are rewritten in place, keeping the
+//! wildcard lines that still match; read the diff before you commit it. `METIER_SPEC=compose` runs only the documents with that word in
+//! their names, `METIER_SPEC='compose#that disagree'` only their scenarios with those words in the heading.
 
 mod bless;
 mod builtin;

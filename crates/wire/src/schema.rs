@@ -1,7 +1,7 @@
 //! JSON Schemas of the files that users write, and of every document that a command prints with `--json`.
 //!
-//! The schemas of documents come from the types that are printed. Tests compare them with what the program prints in the specifications, and those of
-//! files with the skills of this repository.
+//! The schemas of documents come from the types that are printed. Tests compare them with what the program prints in the specifications,
+//! and those of files with the skills of this repository.
 
 mod documents;
 mod files;

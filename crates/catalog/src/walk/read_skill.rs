@@ -1,4 +1,4 @@
-//! Takes a skill from its folder: from the index if nothing changed, otherwise from its files.
+//! Adds a skill to the catalog: from the index if nothing changed, otherwise from its files.
 
 use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
@@ -460,7 +460,7 @@ impl RootWalk<'_> {
         home.save(&self.base, self.options.mode, listing, &all).ok();
     }
 
-    /// Takes a skill whose manifest has an unusual spelling; false if there is none.
+    /// Adds a skill whose manifest has an unusual spelling; returns false if there is none.
     pub(super) fn other_spellings(
         &self,
         lane: &mut Lane,

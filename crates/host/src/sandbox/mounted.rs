@@ -1,6 +1,7 @@
 //! The mounts: file systems of the kernel, and folders that have a second name.
 //!
-//! **Problem.** `mount --bind ~ ./home` shows the home in the project. The keys in it have other paths there, and a table of paths does not know them.
+//! **Problem.** `mount --bind ~ ./home` shows the home in the project. The keys in it have other paths there, and a table of paths does not
+//! know them.
 //!
 //! **Decision.** The kernel lists for each mount which folder of which file system it shows. From that follow all names of a
 //! place. A mount through another file system (overlays, FUSE, a network) is not recognised.

@@ -194,7 +194,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".lessfilter",
     ".lesskey",
     ".ripgreprc",
-    // desktops: autostart and start-up programs, bars, launchers, extensions, keys that run commands (openbox, fluxbox, bspwm, herbstluftwm, qtile, xmonad, river, labwc, niri …)
+    // desktops: autostart and start-up programs, bars, launchers, extensions, keys that run commands (openbox, fluxbox, bspwm,
+    // herbstluftwm, qtile, xmonad, river, labwc, niri …)
     ".Xdefaults",
     ".Xresources",
     ".config/bspwm",
@@ -293,7 +294,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".hyper_plugins",
     ".tmux",
     ".tmux.conf.local",
-    // editors: settings that are code, tasks, extensions (vim, nano(1) `formatter`, kakoune, micro, emacs distributions, VS Code and its relatives, JetBrains)
+    // editors: settings that are code, tasks, extensions (vim, nano(1) `formatter`, kakoune, micro, emacs distributions, VS Code and its
+    // relatives, JetBrains)
     ".SpaceVim.d",
     ".atom",
     ".config/Code - Insiders/User",
@@ -334,8 +336,9 @@ pub(super) const AT_HOME: &[&str] = &[
     ".xemacs",
     "Library/Application Support/Code/User",
     "Library/Application Support/Cursor/User",
-    // interactive interpreters and languages: start-up files and folders of modules that are found first (julia, ghci, ocaml, utop, iex, erl, racket, guile,
-    // common lisps, clojure, ammonite, groovy, octave, R, sage, jupyter, bpython, ptpython, perl -d, CPAN, rake, tclsh, luarocks, psysh)
+    // interactive interpreters and languages: start-up files and folders of modules that are found first (julia, ghci, ocaml, utop, iex,
+    // erl, racket, guile, common lisps, clojure, ammonite, groovy, octave, R, sage, jupyter, bpython, ptpython, perl -d, CPAN, rake, tclsh,
+    // luarocks, psysh)
     ".ammonite",
     ".bpython",
     ".byebugrc",
@@ -412,8 +415,8 @@ pub(super) const AT_HOME: &[&str] = &[
     "R",
     "node_modules",
     "perl5",
-    // package managers and builders: settings that name programs, and where they put programs (npm, pnpm, yarn, pipx, uv, pdm, gem, go, nix, guix, Homebrew,
-    // makepkg, rpm, ccache, conan, cmake, ant, maven, gradle, helm, krew, gh)
+    // package managers and builders: settings that name programs, and where they put programs (npm, pnpm, yarn, pipx, uv, pdm, gem, go,
+    // nix, guix, Homebrew, makepkg, rpm, ccache, conan, cmake, ant, maven, gradle, helm, krew, gh)
     ".MacOSX",
     ".ant",
     ".antrc",
@@ -480,7 +483,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".git_templates",
     ".gitk",
     ".p4enviro",
-    // tools with commands in their settings: file managers, downloaders, mail, news, tasks (ranger, lf, nnn, vifm, yazi, mc, aria2, yt-dlp, mpv, notmuch, taskwarrior …)
+    // tools with commands in their settings: file managers, downloaders, mail, news, tasks (ranger, lf, nnn, vifm, yazi, mc, aria2, yt-dlp,
+    // mpv, notmuch, taskwarrior …)
     ".abcde.conf",
     ".aria2",
     ".config/aria2",
@@ -519,7 +523,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".vifm",
     ".w3m",
     ".yt-dlp",
-    // agents: servers and tools that they start (Claude Desktop, Claude Code, Codex, Cursor CLI, LM Studio, llm, aichat, shell-gpt, Open Interpreter, gptme)
+    // agents: servers and tools that they start (Claude Desktop, Claude Code, Codex, Cursor CLI, LM Studio, llm, aichat, shell-gpt, Open
+    // Interpreter, gptme)
     ".aider",
     ".config/Claude",
     ".config/aichat",

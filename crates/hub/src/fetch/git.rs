@@ -1,8 +1,9 @@
 //! Git repositories: one commit, fetched without its history, and never checked out.
 //!
-//! Git runs in the sandbox and can reach only the typed remote. Where the server supports it, only folders are fetched first, then
-//! the manifests, then the files of the skills that are read: a skill of a large repository costs little more than its own files. Trees and blobs are read
-//! from git itself, so that a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook ever runs.
+//! Git runs in the sandbox and can reach only the typed remote. Where the server supports it, only folders are fetched first, then the
+//! manifests, then the files of the skills that are read: a skill of a large repository costs little more than its own files. Trees and
+//! blobs are read from git itself, so that a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook
+//! ever runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -4,8 +4,8 @@
 //! listed and read within limits, run nothing, follow no link, and leave nothing behind when it is interrupted.
 //!
 //! **Decision.** A source is opened once ([`open`]), which lists its skills. A skill is then read into memory ([`OpenedSource::read`]) as a
-//! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a
-//! [quarantine folder](QuarantineRoom) that is removed with the source. Everything outside the process is reached through one trait, [`SourceAccess`].
+//! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a [quarantine
+//! folder](QuarantineRoom) that is removed with the source. Everything outside the process is reached through one trait, [`SourceAccess`].
 //!
 //! **In → out.** [`SkillSource`] → [`OpenedSource`] → [`SkillOffer`]s → [`FetchedSkill`]s.
 

@@ -27,8 +27,8 @@ pub struct RegistryChoice {
 
 /// Chooses the newest versions that satisfy all requirements, sorted by name.
 ///
-/// A skill is taken from the registry that its lock names, or from the first one that has its name, with all its versions: another registry can't add
-/// a higher version of it. A yanked version is chosen only where it is locked.
+/// A skill is taken from the registry that its lock names, or from the first one that has its name, with all its versions: another registry
+/// can't add a higher version of it. A yanked version is chosen only where it is locked.
 ///
 /// # Errors
 /// If no registry has a requested skill, no versions are compatible, or a registry fails.

@@ -174,8 +174,8 @@ impl<'a> ZipEntry<'a> {
         self.check_kind()
     }
 
-    /// The upper half of the attributes is the mode on Unix, and its upper bits are the kind of the file. Some tools read them whatever system
-    /// the archive names.
+    /// The upper half of the attributes is the mode on Unix, and its upper bits are the kind of the file. Some tools read them whatever
+    /// system the archive names.
     fn check_kind(&self) -> Result<(), ArchiveError> {
         let is_folder = self.name.ends_with(b"/");
         let special = |kind| {

@@ -209,8 +209,8 @@ impl Runtime {
         self.life.lock().transitions().to_vec()
     }
 
-    /// Another session on the same skills, with the same approver, store and answers. Nothing is active in it, it has no model, and its rate limits
-    /// are its own.
+    /// Another session on the same skills, with the same approver, store and answers. Nothing is active in it, it has no model, and its
+    /// rate limits are its own.
     #[must_use]
     pub fn beside(&self, session: &str) -> Self {
         let environment = self.environment.beside(session);

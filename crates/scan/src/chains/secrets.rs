@@ -290,8 +290,8 @@ const SENT_NEAR: usize = 10;
 /// The same for a command below, in bytes.
 const SENT_BELOW: usize = 2500;
 
-/// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions secrets
-/// here and a service there does neither.
+/// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions
+/// secrets here and a service there does neither.
 pub(super) fn gather_and_send(
     scanner: &mut SkillScanner<'_>,
     index: usize,

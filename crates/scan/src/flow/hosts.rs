@@ -413,10 +413,10 @@ impl RemoteHost {
             // Databases and queues.
             5432, 3306, 6379, 27017, 9200, 9300, 5672, 15672, 8883, 1883, 1433, 1521, 5984, 7474,
             7687, 8086, 8529, 9042, 9092, 4222, 2181, 6333, 19530, 11434,
-            // Products with a web interface on their own port: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki,
-            // OpenTelemetry, Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP,
-            // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes; InsightVM, OpenVAS, Wazuh, Nomad, Puppet, Zipkin, Jaeger, Solr, Logstash,
-            // Streamlit, Gradio, Mattermost, Matrix, Squid, nodes of Solana and Cosmos.
+            // Products with a web interface on their own port: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki, OpenTelemetry,
+            // Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP, remote desktops, WinRM,
+            // Webmin, cPanel, Ethereum nodes; InsightVM, OpenVAS, Wazuh, Nomad, Puppet, Zipkin, Jaeger, Solr, Logstash, Streamlit, Gradio,
+            // Mattermost, Matrix, Squid, nodes of Solana and Cosmos.
             8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834,
             9060, 8006, 8123, 32400, 8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986,
             10000, 2083, 2087, 2096, 8545, 8546, 30303, 3780, 9390, 9392, 55000, 4646, 8140, 9411,

@@ -228,7 +228,8 @@ impl<'t> Clauses<'t> {
             .collect()
     }
 
-    /// Whether the last step can be reached from a place that begins. Of several places before a word only the last one matters: it is the nearest.
+    /// Whether the last step can be reached from a place that begins. Of several places before a word only the last one matters: it is the
+    /// nearest.
     fn reaches(
         &self,
         steps: &[PatternStep],

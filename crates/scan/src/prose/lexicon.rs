@@ -496,7 +496,8 @@ pub(crate) const fn words_of(class: PhraseClass) -> &'static [&'static str] {
     WORDS[class as usize].1
 }
 
-/// The classes of all phrases in a text, wherever a word begins or ends: at least those that [`classes_of`] finds by words. It must be in lower case.
+/// The classes of all phrases in a text, wherever a word begins or ends: at least those that [`classes_of`] finds by words. It must be in
+/// lower case.
 pub(crate) fn phrase_classes(text: &str) -> ClassSet {
     let mut set = ClassSet::default();
     LEXICON.find(text, |found| {
