@@ -1,7 +1,7 @@
-//! How much a session and all that came from it may use up, together.
+//! How much a session and all sessions below it may use, together.
 //!
-//! One budget for a whole tree of sessions: sub-agents of sub-agents spend what their parent has. Nothing is given back. Each
-//! sub-agent also has its own allowance of model requests, so that one that goes astray leaves some to the others.
+//! One budget for a whole tree of sessions: sub-agents of sub-agents use their parent's. Nothing is returned to it. Each
+//! sub-agent also has its own limit of model requests, so that one sub-agent can't use up those of the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,16 +15,16 @@ pub struct Budget {
     calls: AtomicU64,
     tokens: AtomicU64,
     limits: BudgetLimits,
-    /// The purse that this is an allowance from.
+    /// The budget that this allowance is taken from.
     whole: Option<Arc<Budget>>,
 }
 
-/// How much there is in the beginning.
+/// The initial limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetLimits {
-    /// How often models are asked.
+    /// The number of model requests.
     pub requests: u64,
-    /// How many tools are called.
+    /// The number of tool calls.
     pub calls: u64,
     /// Limit of input and output tokens; 0 means no limit.
     pub tokens: u64,
@@ -36,7 +36,7 @@ pub enum ExhaustedBudget {
     /// The limit of model requests is reached.
     #[error("reached the limit of {0} model requests")]
     Requests(u64),
-    /// Requests of one sub-agent.
+    /// The limit of requests of one sub-agent is reached.
     #[error("the sub-agent reached its limit of {0} model requests")]
     OwnRequests(u64),
     /// The limit of tool calls is reached.
@@ -48,7 +48,7 @@ pub enum ExhaustedBudget {
 }
 
 impl ExhaustedBudget {
-    /// The setting that would give more.
+    /// The setting that raises the limit.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl ExhaustedBudget {
 }
 
 impl Budget {
-    /// A budget of which nothing is used.
+    /// An unused budget.
     #[must_use]
     pub fn new(limits: BudgetLimits) -> Self {
         Self {
@@ -90,13 +90,13 @@ impl Budget {
         }
     }
 
-    /// A new task for the session that a person talks to: it may use as much as the one before.
+    /// A new task for the session that a person talks to: it gets the full budget again.
     pub fn refill(&self) {
         self.requests.store(self.limits.requests, Ordering::Relaxed);
         self.calls.store(self.limits.calls, Ordering::Relaxed);
     }
 
-    /// A model is about to be asked.
+    /// Counts a model request.
     ///
     /// # Errors
     /// When no request is left.
@@ -112,7 +112,7 @@ impl Budget {
         whole.take_request()
     }
 
-    /// A tool is about to be called.
+    /// Counts a tool call.
     ///
     /// # Errors
     /// When no tool call is left.

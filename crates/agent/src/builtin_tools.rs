@@ -1,4 +1,4 @@
-//! The program's own tools: how a model finds skills, loads them, and gives work to sub-agents.
+//! The program's own tools: a model uses them to find skills, load them, and start sub-agents.
 
 use metier_runtime::{Inventory, InventorySkill, Status, finding::SkillFinder, prompt};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub(crate) enum BuiltinTool {
     SearchSkills,
     /// Loads a skill into the conversation.
     ActivateSkill,
-    /// Reads a file of one.
+    /// Reads a file of a skill.
     ReadSkillResource,
     /// Starts a sub-agent with a task.
     SessionsSpawn,
@@ -31,7 +31,7 @@ impl BuiltinTool {
         Self::SessionsSpawn,
     ];
 
-    /// All that an orchestrator has: it reads nothing and loads nothing itself.
+    /// All tools of an orchestrator: it reads nothing and loads nothing itself.
     pub(crate) const ORCHESTRATION: &'static [Self] =
         &[Self::ListSkills, Self::SearchSkills, Self::SessionsSpawn];
 
@@ -54,7 +54,7 @@ impl BuiltinTool {
         }
     }
 
-    /// The specification for the model. `names` are the skills that it can choose; none if there are more than it was given.
+    /// The specification for the model. `names` are the skills that it can choose; empty if there are more than it gets.
     pub(crate) fn spec(self, names: Option<&[&str]>) -> ModelTool {
         let name = match names {
             Some(names) => json!({ "type": "string", "enum": names }),
@@ -112,7 +112,7 @@ impl BuiltinTool {
     }
 }
 
-/// The tools that an agent has whatever skills are active: the core tools, those of the two coding skills, and the session's own.
+/// The tools that an agent has with any active skills: the core tools, those of the two coding skills, and the session's own.
 pub fn tool_names() -> impl Iterator<Item = &'static str> {
     let core = [
         "read", "write", "edit", "glob", "grep", "shell", "specKit", "opencode",
@@ -144,7 +144,7 @@ pub(crate) struct ReadResourceInput {
 pub(crate) struct SpawnInput {
     /// The task.
     pub(crate) task: String,
-    /// The skills it is done with; without them it is an agent like any other, or, for coding, one with the coding pipeline.
+    /// The skills for it; without any it is an ordinary agent or, for coding, one with the coding pipeline.
     #[serde(default)]
     pub(crate) skills: Option<Vec<String>>,
     /// Another model than the parent's.
@@ -170,7 +170,7 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> R
     serde_json::from_value(Value::Object(input)).map_err(|error| error.to_string())
 }
 
-/// How many skills are named at once.
+/// The maximum number of skills that are named.
 const MAX_LISTED: usize = 200;
 const MAX_FOUND: usize = 10;
 

@@ -1,6 +1,6 @@
 //! Ending a call from outside.
 //!
-//! Only a flag: storing to it is all that a signal handler is allowed to do. Waiting code checks it so often ([`Cancel::GLANCE`])
+//! Only a flag: a signal handler may do no more than store to it. Waiting code checks it so often ([`Cancel::GLANCE`])
 //! that a person does not notice the difference.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// Ends what waits with this flag. Safe to call in a signal handler, and more than once.
+    /// Ends every wait with this flag. Safe to call in a signal handler, and more than once.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -33,7 +33,7 @@ impl Cancel {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Makes the flag usable for the next call.
+    /// Clears the flag for the next call.
     pub fn clear(&self) {
         self.0.store(false, Ordering::Release);
     }
@@ -44,7 +44,7 @@ impl Cancel {
         Arc::clone(&self.0)
     }
 
-    /// Sleeps, unless it is cancelled; answers whether it slept to the end.
+    /// Sleeps, unless it is cancelled; returns whether it slept to the end.
     pub(crate) fn sleep(&self, pause: Duration) -> bool {
         let end = Instant::now() + pause;
         while !self.is_cancelled() {

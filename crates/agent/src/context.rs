@@ -1,4 +1,4 @@
-//! What the sessions of one run have in common: skills, configuration and models.
+//! The values that the sessions of one run share: skills, configuration and models.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ pub struct SearchedSkill {
     pub source: &'static str,
     /// Its description.
     pub description: String,
-    /// The words of the query, and where they are.
+    /// The words of the query, and where the skill contains them.
     pub why: String,
 }
 
@@ -40,10 +40,10 @@ pub trait ToolServers: Send + Sync {
     /// All of their tools.
     fn tools(&self) -> &[ServedTool];
 
-    /// Calls a tool. The runtime has checked the call and written it down; it ends when `cancel` is raised.
+    /// Calls a tool. The runtime has checked and recorded the call; it ends when `cancel` is set.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why the call failed.
     fn call(&self, tool: &ServedTool, input: &Value, cancel: &Cancel)
     -> Result<ToolOutput, String>;
 }
@@ -76,7 +76,7 @@ pub struct AgentContext {
 }
 
 impl AgentContext {
-    /// All sessions see these skills. `models` finds the model of a name, or the configured one; `ids` returns a session id that was never used;
+    /// All sessions see these skills. `models` finds the model of a name, or the configured one; `ids` returns a new session id;
     /// `clock` returns the time as text.
     pub fn new(
         inventory: Arc<Inventory>,
@@ -99,8 +99,8 @@ impl AgentContext {
         }
     }
 
-    /// The same with a function that lists the files of the project, relative to its root and with forward slashes. It is called when a trigger
-    /// matches files, and once.
+    /// The same with a function that lists the files of the project, relative to its root and with forward slashes. It is called only once,
+    /// when a trigger matches files.
     #[must_use]
     pub fn listing_files(
         mut self,
@@ -110,7 +110,7 @@ impl AgentContext {
         self
     }
 
-    /// The same with a function that searches skills, at most so many; without it only names and descriptions are searched.
+    /// The same with a function that searches skills, up to a limit; without it only names and descriptions are searched.
     #[must_use]
     pub fn searching(
         mut self,
@@ -120,7 +120,7 @@ impl AgentContext {
         self
     }
 
-    /// The same with how much skills were used lately, by name: a catalog that does not fit describes them first.
+    /// The same with how often skills were used lately, by name: a catalog that does not fit describes these first.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;
@@ -185,18 +185,18 @@ impl AgentContext {
 /// A model with its name and price.
 #[derive(Clone)]
 pub struct ChosenModel {
-    /// Answers requests.
+    /// The connection to the model.
     pub model: Arc<dyn LanguageModel>,
     /// As `provider/model`.
     pub name: ModelName,
-    /// How hard it thinks, if a skill asked for that.
+    /// The effort, if a skill requested one.
     pub effort: Option<ReasoningEffort>,
     /// The prices of its tokens, if configured.
     pub price: Option<Price>,
 }
 
 impl ChosenModel {
-    /// The model of a name, or else the one of `agent.model`. `lookup` returns the value of an environment variable: a key is read from one.
+    /// The model of a name, or the one of `agent.model`. `lookup` returns the value of an environment variable, which can contain a key.
     ///
     /// # Errors
     /// When no model is configured, when the name has no provider, or when there is no key.

@@ -1,4 +1,4 @@
-//! Why a model gave no answer, and what to do about it.
+//! Why a model gave no answer, and how to fix it.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub enum ModelError {
         /// The name as it was given.
         name: String,
     },
-    /// Nothing was asked, because there is nothing to show who asks.
+    /// No request was sent, because there is no key.
     #[error("no API key for {provider}")]
     NoKey {
         /// The provider of the model.
@@ -27,15 +27,15 @@ pub enum ModelError {
     /// A key that can't be sent.
     #[error("the API key in `{variable}` contains invalid characters")]
     BadKey {
-        /// Where it came from.
+        /// The variable that contained it.
         variable: String,
     },
-    /// A base URL that leads nowhere.
+    /// A base URL that can't be used.
     #[error("`{url}` is not a base URL: {reason}")]
     BadUrl {
         /// The URL as it was given, without a password.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The key was not accepted.
@@ -48,19 +48,19 @@ pub enum ModelError {
         /// The provider's error message.
         message: String,
     },
-    /// Too many requests, in the end.
+    /// Too many requests, after all attempts.
     #[error("{provider} rate limit reached{}: {message}", times(*.attempts))]
     RateLimited {
         /// The provider of the model.
         provider: ProviderKind,
         /// How long it asked to wait.
         after: Option<Duration>,
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
         /// The provider's error message.
         message: String,
     },
-    /// It has too much to do, or is broken, in the end.
+    /// The provider is overloaded or broken, after all attempts.
     #[error("{provider} is unavailable ({code}){}: {message}", times(*.attempts))]
     Overloaded {
         /// The provider of the model.
@@ -69,7 +69,7 @@ pub enum ModelError {
         code: u16,
         /// How long it asked to wait.
         after: Option<Duration>,
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
         /// The provider's error message.
         message: String,
@@ -91,10 +91,10 @@ pub enum ModelError {
         provider: ProviderKind,
         /// The text that had arrived.
         text: String,
-        /// The tokens of it, if they were reported.
+        /// The tokens so far, if they were reported.
         usage: TokenUsage,
     },
-    /// The answer does not end.
+    /// The answer exceeds the size limit.
     #[error("the response of {provider} is larger than {limit} bytes")]
     TooLarge {
         /// The provider of the model.
@@ -107,7 +107,7 @@ pub enum ModelError {
     Malformed {
         /// The provider of the model.
         provider: ProviderKind,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The request took longer than its limit.
@@ -196,7 +196,7 @@ impl ModelError {
             Self::RateLimited { after: Some(after), .. } | Self::Overloaded { after: Some(after), .. } => {
                 format!("try again in {} s", after.as_secs().max(1))
             }
-            // Some servers promise an answer before they count what they were sent (llama-cpp-python's does).
+            // Some servers start an answer before they count the tokens of the request (llama-cpp-python's does).
             Self::Cut { text, .. } if text.is_empty() => {
                 "try again later; if the server closes the connection because the conversation exceeds its context window, compact it earlier: `metier config agent.context_tokens N`".to_owned()
             }
@@ -223,7 +223,7 @@ impl ModelError {
         })
     }
 
-    /// Whether the same request may well be answered in a while.
+    /// Whether the same request can succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(
@@ -235,7 +235,7 @@ impl ModelError {
         )
     }
 
-    /// The same, after so many attempts.
+    /// The same error, after this many attempts.
     pub(crate) fn after_attempts(mut self, count: u32) -> Self {
         if let Self::RateLimited { attempts, .. } | Self::Overloaded { attempts, .. } = &mut self {
             *attempts = count;

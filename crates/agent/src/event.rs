@@ -52,7 +52,7 @@ pub enum AgentEvent {
         by: ActivatedBy,
         /// The reason, for people.
         why: String,
-        /// Whether the same text was in the conversation already.
+        /// Whether the conversation already contained the same text.
         already: bool,
     },
     /// A skill was unloaded and its text removed from the conversation.

@@ -1,13 +1,13 @@
-//! A conversation: messages, calls and results, as they are stored and as a model sees them.
+//! A conversation: messages, calls and results, in the stored form and in the form for a model.
 //!
-//! **Problem.** What a model is sent and what happened are not the same. The text of an unloaded skill must not be sent again, a
+//! **Problem.** The messages for a model differ from the events. The text of an unloaded skill must not be sent again, a
 //! conversation that got too long is sent as a summary, and a session that was killed during a tool call has a call without a
 //! result, which no provider accepts.
 //!
-//! **Decision.** What happened is a list of [`HistoryRecord`]s, each written down before anything follows from it. A [`MessageHistory`] is
-//! what the records come to, one after the other; it is the same whether they come from a session that runs or from the
-//! database after a crash. Messages for a model are made from it at the last moment, and whatever the records were, a provider
-//! takes them: roles alternate, and each call has one result, in the order of the calls.
+//! **Decision.** The events are a list of [`HistoryRecord`]s, each written before the next step. A [`MessageHistory`] is
+//! built by applying the records in order; it is the same whether they come from a running session or from the
+//! database after a crash. The messages for a model are built from it at the last moment, and for any records a provider
+//! accepts them: roles alternate, and each call has one result, in the order of the calls.
 
 use metier_model::model_text::for_model;
 use metier_runtime::count_tokens;
@@ -20,9 +20,9 @@ use crate::{ModelMessage, SignedBlock, ToolCall, ToolResult};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageHistory {
     items: Vec<HistoryItem>,
-    /// The active skills, the oldest first.
+    /// The active skills, in the order of activation.
     active: Vec<String>,
-    /// Those of them that a trigger loaded.
+    /// The active skills that a trigger loaded.
     triggered: Vec<String>,
     /// Skills that were unloaded and not loaded since.
     unloaded: Vec<String>,
@@ -30,7 +30,7 @@ pub struct MessageHistory {
     began: Vec<String>,
 }
 
-/// One step of a conversation, with about as many tokens as it has.
+/// One step of a conversation, with its approximate number of tokens.
 #[derive(Clone, Debug, PartialEq)]
 struct HistoryItem {
     step: HistoryStep,
@@ -63,7 +63,7 @@ pub struct OpenCall {
     pub id: String,
     /// Name of the tool.
     pub name: String,
-    /// Whether it was started; then it may have had an effect.
+    /// Whether it was started; it may then have had an effect.
     pub began: bool,
 }
 
@@ -93,7 +93,7 @@ impl MessageHistory {
     /// Adds a record to the history.
     pub fn apply(&mut self, record: HistoryRecord) {
         match record {
-            // A resumed conversation was shown to the user.
+            // The user has seen a resumed conversation.
             HistoryRecord::Confined { .. } => {}
             HistoryRecord::User { text, skills } => {
                 for skill in &skills {
@@ -148,7 +148,7 @@ impl MessageHistory {
         }
     }
 
-    /// The messages that a model gets. Every call has a result in them.
+    /// The messages that a model gets. Every call in them has a result.
     #[must_use]
     pub fn messages(&self) -> Vec<ModelMessage> {
         let mut messages: Vec<ModelMessage> = Vec::with_capacity(self.items.len());
@@ -171,7 +171,7 @@ impl MessageHistory {
         messages
     }
 
-    /// One result for each call, in the order of the calls; tools answer in whatever order they are done.
+    /// One result for each call, in the order of the calls; tools return in any order.
     fn results(&self, calls: &[ToolCall], position: usize) -> Vec<ToolResult> {
         let there = match self.items.get(position).map(|item| &item.step) {
             Some(HistoryStep::Results(results)) => results.as_slice(),
@@ -215,7 +215,7 @@ impl MessageHistory {
         open.map(|call| self.open(call)).collect()
     }
 
-    /// The handles of all calls that are still in it.
+    /// The ids of all calls that are still in it.
     pub fn call_ids(&self) -> impl Iterator<Item = &str> {
         let calls = self.items.iter().map(|item| match &item.step {
             HistoryStep::Assistant { calls, .. } => calls.as_slice(),
@@ -240,7 +240,7 @@ impl MessageHistory {
         self.items.is_empty()
     }
 
-    /// The active skills, the oldest first.
+    /// The active skills, in the order of activation.
     #[must_use]
     pub fn active(&self) -> &[String] {
         &self.active
@@ -258,21 +258,21 @@ impl MessageHistory {
         self.unloaded.iter().any(|name| name == skill)
     }
 
-    /// The text of a skill, as it was loaded last.
+    /// The last loaded text of a skill.
     #[must_use]
     pub fn skill_text(&self, skill: &str) -> Option<&str> {
         let mut newest_first = self.items.iter().rev();
         newest_first.find_map(|item| item.step.skill_text(skill))
     }
 
-    /// About how many tokens it has.
+    /// The approximate number of tokens.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.items.iter().map(|item| item.tokens).sum()
     }
 
-    /// How many of the oldest items a summary can replace, so that the rest has about so many tokens. The last item always stays,
-    /// and a call and its results stay together. None, if there is only an earlier summary.
+    /// How many of the oldest items a summary can replace, so that the rest has about this many tokens. The last item always stays,
+    /// and a call and its results stay together. `None` if there is only an earlier summary.
     #[must_use]
     pub fn items_beyond(&self, tokens: usize) -> usize {
         let (mut kept, mut first) = (0, self.items.len());
@@ -293,20 +293,20 @@ impl MessageHistory {
         if given_up.any(gains) { first } else { 0 }
     }
 
-    /// About how many tokens are left, without the summary, when it replaces so many of the oldest items.
+    /// The approximate number of tokens that remain, without the summary, when it replaces this many of the oldest items.
     #[must_use]
     pub fn tokens_beyond(&self, items: usize) -> usize {
         self.beyond(items).map(|item| item.tokens).sum()
     }
 
-    /// Whether the text of a skill is in what is left then.
+    /// Whether the remaining part contains the text of a skill.
     #[must_use]
     pub fn holds_beyond(&self, items: usize, skill: &str) -> bool {
         self.beyond(items)
             .any(|item| item.step.skill_text(skill).is_some())
     }
 
-    /// What is left when a summary replaces so many of the oldest items: the others, and the last user message.
+    /// The remaining items when a summary replaces this many of the oldest ones: the others, and the last user message.
     fn beyond(&self, items: usize) -> impl Iterator<Item = &HistoryItem> {
         let items = self.whole(items);
         let said = self.last_said().filter(|position| *position < items);
@@ -314,7 +314,7 @@ impl MessageHistory {
         said.into_iter().chain(self.items.iter().skip(items))
     }
 
-    /// So many items, or one more if a call would be parted from its results.
+    /// This many items, or one more if a call would be separated from its results.
     fn whole(&self, items: usize) -> usize {
         let items = items.min(self.items.len());
         let next = self.items.get(items).map(|item| &item.step);
@@ -349,7 +349,7 @@ impl MessageHistory {
         self.items.extend(rest);
     }
 
-    /// The oldest items as a text, to be summarized.
+    /// The oldest items as one text, to be summarised.
     #[must_use]
     pub fn told(&self, items: usize) -> String {
         let mut out = String::new();
@@ -445,13 +445,13 @@ impl MessageHistory {
     }
 }
 
-/// About what the frame of a message takes.
+/// The approximate size of a message's frame.
 const FRAME: usize = 6;
 
 /// The frame of a summary.
 const SUMMARY: &str = "conversation_summary";
 
-/// Replaces a message of which nothing is left: providers reject empty messages.
+/// Replaces an empty message: providers reject those.
 const NOTHING: &str = "[empty message]";
 
 /// A user message, after the texts of the skills that it loaded.

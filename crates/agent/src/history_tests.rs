@@ -1,4 +1,4 @@
-//! Whatever was recorded, a provider accepts the messages that are made from it.
+//! Whatever was recorded, a provider accepts the messages that are built from it.
 
 use proptest::prelude::*;
 use serde_json::Map;
@@ -229,7 +229,7 @@ fn what_is_empty_is_not_sent() {
     }
 }
 
-/// What every provider asks for.
+/// The rules that every provider requires.
 fn check_messages(messages: &[ModelMessage]) {
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -265,7 +265,7 @@ fn recounted(conversation: &MessageHistory) -> usize {
     items.map(|item| item.step.tokens()).sum()
 }
 
-/// Calls and their results are neighbours, and nothing else is.
+/// Calls and their results are adjacent, with nothing between them.
 fn check_pairs(conversation: &MessageHistory) {
     let calls_before = |at: usize| {
         let before = at.checked_sub(1).map(|at| &conversation.items[at].step);
@@ -277,7 +277,7 @@ fn check_pairs(conversation: &MessageHistory) {
     }
 }
 
-/// Records as no session would write them, in any order. Ids are few, so that they meet.
+/// Records in an arbitrary order, which no session would write. There are few ids, so that they collide.
 fn record() -> impl Strategy<Value = HistoryRecord> {
     let id = || prop::sample::select(vec!["a", "b", "c"]);
     let skill = || prop::sample::select(vec!["s", "t"]).prop_map(str::to_owned);
@@ -355,7 +355,7 @@ proptest! {
             });
         }
         prop_assert!(conversation.open_calls().is_empty());
-        // Recorded or not, the model gets the same.
+        // Whether the history is recorded or not, the model gets the same messages.
         prop_assert_eq!(conversation.messages(), before);
     }
 

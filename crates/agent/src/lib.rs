@@ -6,10 +6,10 @@
 //! **Goals.**
 //! * a loop that can be read in one sitting, over one trait, [`LanguageModel`];
 //! * a tool is called only if every rule of the session allows it, and a sub-agent has no more than its skills allow;
-//! * what happened is written down before anything follows from it, so that a session can be resumed and no tool runs twice;
-//! * nothing waits for ever and nothing grows for ever: budgets, depth, time-outs, a [`Cancel`] for a whole tree of sessions.
+//! * each event is recorded before the next step, so that a session can be resumed and no tool runs twice;
+//! * no wait and no growth without limit: budgets, depth, timeouts, a [`Cancel`] for a whole tree of sessions.
 //!
-//! **Worked example.** A model with a key from the environment, which comes in as a value:
+//! **Worked example.** A model with a key from the environment, which is an argument:
 //!
 //! ```
 //! use metier_agent::{Endpoint, ModelError, ModelName, Provider, ProviderLimits, ProviderSettings};
@@ -28,7 +28,6 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 //!
-//! And a conversation, which is what its records come to:
 //! And a conversation, which is rebuilt from its records:
 //! ```
 //! use metier_agent::{HistoryRecord, MessageHistory, ModelMessage};
@@ -39,14 +38,15 @@
 //! assert_eq!(history.messages(), [ModelMessage::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `ModelRequest → ResponseDelta… → ModelResponse`, or a
-//! [`ModelError`].
+//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`];
+//! `ModelRequest → ResponseDelta… → ModelResponse`, or a [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
 //! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
-//! before anything follows from it · rules of a session hold for all sessions that it starts.
+//! before the next step · rules of a session apply to all sessions that it starts.
 //!
-//! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and `provider/mod.rs`.
+//! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and
+//! `provider/mod.rs`.
 
 mod budget;
 mod builtin_tools;

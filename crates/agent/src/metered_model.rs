@@ -1,4 +1,4 @@
-//! The model as skills hear it: a question, a text. What it takes counts against the budget of the session.
+//! The model for skills: a question, and a text as the answer. The tokens count against the budget of the session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ pub struct MeteredModel {
 }
 
 impl MeteredModel {
-    /// For a session with this model, or without one: then the configured one is resolved at the first question.
+    /// For a session with this model, or without one: the configured model is then resolved at the first question.
     #[must_use]
     pub fn new(
         context: &Arc<AgentContext>,

@@ -1,7 +1,7 @@
 //! A conversation with a model, independent of the provider.
 //!
-//! Providers disagree on where a system prompt is, how a tool's result is sent and what a stop is called. This module has what they
-//! have in common; `provider/` translates, and nothing outside it sees their formats. One thing is passed through unread:
+//! Providers disagree on where a system prompt is, how a tool's result is sent and how a stop is named. This module has the common
+//! part; `provider/` translates, and no code outside it sees their formats. One value is passed through unread:
 //! [`SignedBlock`], which a model requires back with its own calls.
 
 use std::ops::AddAssign;
@@ -16,7 +16,7 @@ use crate::{Cancel, ModelError};
 
 /// A language model.
 ///
-/// The call blocks, as the rest of the program does, and ends when `cancel` is set. Several threads may ask at once.
+/// The call blocks, like the rest of the program, and ends when `cancel` is set. Several threads may send requests at the same time.
 pub trait LanguageModel: Send + Sync {
     /// Sends `request` and reports pieces of the answer as they arrive.
     ///
@@ -30,13 +30,13 @@ pub trait LanguageModel: Send + Sync {
     ) -> Result<ModelResponse, ModelError>;
 }
 
-/// A request to a model. With a thousand skills the prompt and the tools are most of it, and the same from request to request: they
+/// A request to a model. With a thousand skills, most of it is the prompt and the tools, which are the same in each request: they
 /// are shared, not copied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
     /// The model's own name, without a provider: `claude-…`, `gpt-…`.
     pub model: String,
-    /// The system prompt; empty is none.
+    /// The system prompt; empty for none.
     pub system: Arc<str>,
     /// The conversation so far, oldest first.
     pub messages: Vec<ModelMessage>,
@@ -46,7 +46,7 @@ pub struct ModelRequest {
     pub max_tokens: u32,
     /// How hard to think; the provider's default when it isn't set.
     pub effort: Option<ReasoningEffort>,
-    /// How much chance; the provider's default when it isn't set.
+    /// The temperature; the provider's default when it isn't set.
     pub temperature: Option<f32>,
 }
 
@@ -83,7 +83,7 @@ impl From<ModelResponse> for ModelMessage {
 pub struct ModelTool {
     /// Letters, digits, `_` and `-`, at most 64.
     pub name: String,
-    /// What it does, for the model.
+    /// Its description, for the model.
     pub description: String,
     /// A JSON Schema of an object.
     pub input_schema: Value,
@@ -92,7 +92,7 @@ pub struct ModelTool {
 /// A tool that the model called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The model's handle for this call.
+    /// The model's id of this call.
     pub id: String,
     /// Name of the tool.
     pub name: String,
@@ -111,7 +111,7 @@ pub enum CallArguments {
 }
 
 impl CallArguments {
-    /// Parses the model's arguments. An empty text means no arguments.
+    /// Parses the model's arguments. An empty string means no arguments.
     pub(crate) fn read(text: String) -> Self {
         if text.trim().is_empty() {
             return Self::Object(Map::new());
@@ -122,7 +122,7 @@ impl CallArguments {
         }
     }
 
-    /// An object in every case, since providers take nothing else back.
+    /// An object in every case, since providers accept nothing else.
     pub(crate) fn as_object(&self) -> Map<String, Value> {
         match self {
             Self::Object(object) => object.clone(),
@@ -143,7 +143,7 @@ pub struct ToolResult {
     pub name: String,
     /// The output of the tool.
     pub output: String,
-    /// Whether that is an error, a refusal included.
+    /// Whether the output is an error, which includes a refusal.
     pub is_error: bool,
 }
 
@@ -189,18 +189,18 @@ pub enum ResponseDelta<'a> {
     Thinking(&'a str),
     /// A tool call starts; the arguments follow with the answer.
     Call {
-        /// The model's handle for the call.
+        /// The model's id of the call.
         id: &'a str,
         /// Name of the tool.
         name: &'a str,
     },
-    /// Nothing came yet, and the request is sent once more after a pause.
+    /// No piece has arrived yet, and the request is sent again after a pause.
     Again {
         /// How long the pause is.
         pause: Duration,
         /// The number of the next attempt, from 1.
         attempt: u32,
-        /// How many there are at most.
+        /// The maximum number of attempts.
         of: u32,
         /// Why the last attempt failed.
         because: &'a ModelError,
@@ -240,9 +240,9 @@ pub enum StopReason {
 /// Tokens that a request and its answer used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// All that went in, cached or not.
+    /// All input tokens, cached or not.
     pub input: u64,
-    /// All that came out, thoughts included.
+    /// All output tokens, including thoughts.
     pub output: u64,
     /// The part of the input that was read from the provider's cache.
     pub cached_input: u64,

@@ -1,15 +1,15 @@
-//! Skills that work one after the other: which one waits for which, and whether each made what it promised.
+//! Skills that work in sequence: which one waits for which, and whether each delivered its result.
 //!
 //! **Problem.** A specification comes before its implementation, and a model forgets instructions about order. **Decision.** The
-//! program enforces the order. A tool belongs to the skills that bring it: to the one whose code it is, or to those that allow it
+//! program enforces the order. A tool belongs to the skills that provide it: to the one whose code it is, or to those that allow it
 //! by name. It is refused while all of these wait for another skill. A skill is done when its *result* matches its contract;
 //! without a contract, when one of its tools succeeded. The result is the output of a tool of the skill's own code, or a JSON
 //! object in the model's text. The task is done only when every contract of the set is met.
 //!
-//! A coding set has more rules, which no skill has to declare: `coding.rs`.
+//! A coding set has additional rules, which no skill has to declare: `coding.rs`.
 //!
-//! In a conversation skills come and go, and nothing asks for their results. There a skill that can't be without the one before it has
-//! its text and no tools; a sub-agent with both has them.
+//! In a conversation skills are loaded and unloaded, and no one asks for their results. There, a skill that requires a previous one has
+//! its text but no tools; a sub-agent with both has them.
 
 mod coding;
 
@@ -29,7 +29,7 @@ pub(crate) struct Pipeline {
     stages: Vec<PipelineStage>,
     /// The additional rules of a coding set.
     coding: Option<CodingTask>,
-    /// Skills that were loaded in a conversation, and the one that each can't be without.
+    /// Skills that were loaded in a conversation, and the previous skill that each requires.
     apart: Vec<(String, String)>,
 }
 
@@ -45,7 +45,7 @@ struct PipelineStage {
     has_code: bool,
     /// The tools that it allows.
     brings: Vec<ToolPattern>,
-    /// A tool that it brings succeeded.
+    /// A tool that it provides succeeded.
     has_worked: bool,
     output: Option<Value>,
 }
@@ -65,10 +65,10 @@ pub(crate) enum NotYet {
         waits: String,
         /// The one that comes before.
         first: String,
-        /// What to do first.
+        /// The instruction.
         what: String,
     },
-    /// No skill delivered what this one has to be given.
+    /// No skill delivered the input that this one requires.
     #[error("`{skill}` expects a result that matches {schema}, but none was delivered")]
     Expects {
         /// The skill that expects a result.
@@ -105,7 +105,7 @@ impl Pipeline {
             .map(|member| PipelineStage::new(member, set))
             .collect();
         let coding = CodingTask::new(&members, is_coding);
-        // The two of a coding task owe a specification and a report, whatever they declare.
+        // The two skills of a coding task must deliver a specification and a report, whatever they declare.
         for stage in stages.iter_mut().filter(|_| coding.is_some()) {
             if stage.promises.is_empty() {
                 stage.promises = coding::owed(&stage.skill)
@@ -121,7 +121,7 @@ impl Pipeline {
         }
     }
 
-    /// Contracts that no result could ever fit, because the schema is refused.
+    /// Contracts that no result can match, because the schema is refused.
     pub(crate) fn refused(&self) -> Vec<String> {
         let all = self.stages.iter().flat_map(|stage| {
             let both = stage.promises.iter().chain(&stage.expects);
@@ -134,7 +134,7 @@ impl Pipeline {
         .collect()
     }
 
-    /// Skills that come first and expect something that the task does not hold.
+    /// Skills that come first and require input that the task does not contain.
     pub(crate) fn expected_of(&self, task: &str) -> Vec<NotYet> {
         let given = objects(task);
         let first = self.stages.iter().filter(|stage| stage.after.is_empty());
@@ -166,7 +166,7 @@ impl Pipeline {
         self.apart.retain(|(apart, _)| apart != skill);
     }
 
-    /// Whether a tool can be called now; `arguments` are the values that a rule with brackets is compared with.
+    /// Whether a tool can be called now; a rule with brackets is compared with the values in `arguments`.
     ///
     /// # Errors
     /// When another skill comes first.
@@ -198,8 +198,8 @@ impl Pipeline {
         apart.find(|(skill, _)| Some(skill.as_str()) == tool.skill)
     }
 
-    /// The skills of the set that a call belongs to: the one whose code the tool is, else those that allow this very call. What several of them
-    /// allow only together belongs to the one that waits longest.
+    /// The skills of the set that a call belongs to: the one whose code the tool is, otherwise those that allow this call. A call that
+    /// several skills allow only together belongs to the one that waits longest.
     fn bringing(&self, tool: RequestedTool<'_>, arguments: &[&str]) -> Vec<&PipelineStage> {
         let is_own = |stage: &&PipelineStage| Some(stage.skill.as_str()) == tool.skill;
         let allows = |stage: &&PipelineStage| stage.allows(tool.name, arguments);
@@ -231,7 +231,7 @@ impl Pipeline {
             });
         }
         if before.is_empty() {
-            // What it expects of the task was checked before the model was asked.
+            // The input that it requires from the task was checked before the first request.
             return Ok(());
         }
         let given: Vec<&Value> = before
@@ -241,14 +241,14 @@ impl Pipeline {
         stage.unmet(&given).into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Whether what happens around a call has to be known: which files it changes.
+    /// Whether the file changes around a call have to be known.
     pub(crate) fn watches(&self, tool: RequestedTool<'_>) -> bool {
         self.coding
             .as_ref()
             .is_some_and(|coding| coding.watches(tool))
     }
 
-    /// A tool succeeded. What fits the contract is the skill's result; a later one takes its place.
+    /// Records that a tool succeeded. Output that matches the contract is the skill's result; a later one replaces it.
     pub(crate) fn deliver(&mut self, tool: RequestedTool<'_>, arguments: &[&str], output: &Value) {
         let bringing: Vec<String> = self
             .bringing(tool, arguments)
@@ -296,10 +296,10 @@ impl Pipeline {
         }
     }
 
-    /// Whether the final answer delivers what the skills of the set promised.
+    /// Whether the final answer contains the results that the skills of the set promised.
     ///
     /// # Errors
-    /// What is missing, in sentences that a model can follow.
+    /// The missing results, in sentences that a model can follow.
     pub(crate) fn conclude(&mut self, answer: &str) -> Result<(), Vec<String>> {
         let objects = objects(answer);
         let mut missing = Vec::new();
@@ -341,7 +341,7 @@ impl Pipeline {
         }
     }
 
-    /// What the program observed of a coding task, whatever the report states.
+    /// The program's own record of a coding task, independent of the report.
     pub(crate) fn facts(&self) -> Option<String> {
         self.coding.as_ref().map(CodingTask::facts)
     }
@@ -368,7 +368,7 @@ impl PipelineStage {
             schemas.collect()
         };
         let contract = &manifest.contract;
-        // Prose is for the model: there is nothing to compare with.
+        // Prose is for the model: it can't be compared with a value.
         let output = contract.output_contract.as_ref();
         let output = output.filter(|contract| !contract.is_string());
         let mut promises: Vec<StageContract> = output.map(StageContract::new).into_iter().collect();
@@ -404,7 +404,7 @@ impl PipelineStage {
         self.brings.iter().filter(|rule| !rule.names_no_tool())
     }
 
-    /// Whether the skills after it can start. A skill with neither a contract nor a tool has nothing to show; a warning reported
+    /// Whether the skills after it can start. A skill with neither a contract nor a tool has no result; a warning reported
     /// that.
     fn is_done(&self) -> bool {
         if self.promises.is_empty() {
@@ -436,7 +436,7 @@ impl PipelineStage {
             .collect()
     }
 
-    /// Why a value is not what it promises.
+    /// Why a value does not match its contract.
     fn misfit(&self, value: &Value) -> Option<String> {
         let mut promises = self.promises.iter();
         promises.find_map(|promise| promise.misfit(value))
@@ -467,7 +467,7 @@ impl StageContract {
         }
     }
 
-    /// Why nothing could ever fit.
+    /// Why no value can match.
     fn refusal(&self) -> Option<String> {
         match &self.bounded {
             Err(refused) => Some(refused.to_string()),
@@ -478,7 +478,7 @@ impl StageContract {
         }
     }
 
-    /// Why a value does not fit. Nothing fits a schema that is refused.
+    /// Why a value does not match. No value matches a refused schema.
     fn misfit(&self, value: &Value) -> Option<String> {
         match &self.bounded {
             Err(refused) => Some(format!("its contract is refused: {refused}")),

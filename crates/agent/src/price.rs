@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::{ModelName, TokenUsage};
 
-/// The price of a million tokens, in millionths of the currency's unit, so that no sum is rounded on the way.
+/// The price of a million tokens, in millionths of the currency's unit, so that no intermediate sum is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     input: u64,
@@ -34,7 +34,7 @@ pub enum PriceError {
         /// The configured text.
         text: String,
     },
-    /// One of the two that are needed is missing.
+    /// One of the two required prices is missing.
     #[error("there is no price for the {missing} of `{model}`")]
     Incomplete {
         /// The model of the price.
@@ -57,9 +57,9 @@ impl PriceError {
 }
 
 impl Price {
-    /// The price of a model, by its name with the provider or else without; none if it is not configured.
+    /// The price of a model, by its name with the provider or otherwise without; `None` if it is not configured.
     ///
-    /// # Errors
+    /// When a configured price can't be parsed: a silently omitted cost would look like no cost.
     /// When a configured price can't be parsed: a silently omitted cost would look like no cost.
     pub fn find(
         prices: &BTreeMap<String, Prices>,
@@ -113,7 +113,7 @@ impl Price {
     }
 }
 
-/// A cost, as a person writes it: two places, or as many as it takes.
+/// A cost for people: two decimals, or more if necessary.
 #[must_use]
 pub fn shown(millionths: u64) -> String {
     let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);

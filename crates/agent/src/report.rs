@@ -36,7 +36,7 @@ impl ErrorReport {
         }
     }
 
-    /// Something of ours does not work.
+    /// A failure of the program or the machine.
     #[must_use]
     pub fn broken(code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl ErrorReport {
         }
     }
 
-    /// The same with a way out.
+    /// The same with a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Which tools a session can use, whatever the model outputs.
+//! The tools that a session can use, whatever the model outputs.
 //!
 //! **Problem.** Skills state what their agent can use in four lists, a sub-agent gets exactly what its set allows, and a parent
 //! must not gain permissions by starting one. A model can call a tool even if it was not given it.
@@ -18,7 +18,7 @@ pub struct RequestedTool<'a> {
     pub name: &'a str,
     /// Its name in the skill.
     pub short: &'a str,
-    /// Its skill; the program's own tools have none.
+    /// Its skill; `None` for the program's own tools.
     pub skill: Option<&'a str>,
 }
 
@@ -28,7 +28,7 @@ pub struct RequestedTool<'a> {
 pub struct ForbiddenTool {
     /// Name of the refused tool.
     pub tool: String,
-    /// The skill whose rule it is, if it is one's.
+    /// The skill whose rule it is, if a skill's rule refuses it.
     pub by: Option<String>,
     /// The rule that refuses it, for people.
     pub reason: String,
@@ -37,7 +37,7 @@ pub struct ForbiddenTool {
 /// All rules of a session.
 #[derive(Clone, Debug, Default)]
 pub struct ToolUseRules {
-    /// The sets of the sub-agents that led here, the first first.
+    /// The sets of the sub-agents above this session, outermost first.
     sets: Vec<RuleList>,
     /// Rules of skills in conversations, those of the parent sessions included.
     narrowed: Vec<Narrowed>,
@@ -47,7 +47,7 @@ pub struct ToolUseRules {
 #[derive(Clone, Debug)]
 struct RuleList {
     policy: ToolPolicy,
-    /// What each skill allows of its own tools, by their short names. Those in the policy's `own` allow all of them.
+    /// The skills' own tools that each allows, by their short names. Skills in the policy's `own` allow all of them.
     own: Vec<(String, Vec<ToolPattern>)>,
 }
 
@@ -57,12 +57,12 @@ struct Narrowed {
     skill: String,
     only: Option<Vec<ToolPattern>>,
     never: Vec<ToolPattern>,
-    /// Whether it is a rule of a parent session: then it can't be removed here.
+    /// Whether it is a rule of a parent session, which can't be removed here.
     is_inherited: bool,
 }
 
 impl ToolUseRules {
-    /// For a session that this one starts: everything holds there, too.
+    /// For a session that this one starts: all rules apply there too.
     #[must_use]
     pub fn for_child(&self) -> Self {
         let mut rules = self.clone();
@@ -150,7 +150,7 @@ impl ToolUseRules {
         let (Some(full), Some(short)) = (use_of(tool.name), use_of(tool.short)) else {
             return refuse(None, "no rule can match its name".to_owned());
         };
-        // A whole tool is offered as long as some of its uses are left.
+        // A whole tool is offered if any of its uses is allowed.
         let hits = |rule: &ToolPattern| match argument {
             Some(_) => rule.overlaps(&full) || rule.overlaps(&short),
             None => rule.covers(&full) || rule.covers(&short),

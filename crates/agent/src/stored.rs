@@ -1,7 +1,7 @@
 //! The stored format of a conversation: one JSON object per line in the database.
 //!
-//! Conversations outlive the program that wrote them, so names and fields here, and those of [`ToolCall`], [`SignedBlock`] and [`TokenUsage`], are
-//! added to but never changed. Clients do not see this format: `wire` owns what they see.
+//! Conversations outlive the program that wrote them, so names and fields here, and those of [`ToolCall`], [`SignedBlock`] and
+//! [`TokenUsage`], are added to but never changed. Clients do not see this format: `wire` owns what they see.
 
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ pub enum HistoryRecord {
         items: usize,
         /// Texts of active skills, attached again.
         skills: Vec<SkillText>,
-        /// Which of these texts were cut.
+        /// The attached texts, and whether each was cut.
         kept: Vec<KeptSkill>,
     },
 }

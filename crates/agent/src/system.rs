@@ -1,6 +1,6 @@
 //! The system prompt.
 //!
-//! Four parts, from what never changes to what changes most, so that providers can cache the beginning: the role, the catalog, the
+//! Four parts, from the most stable to the least, so that providers can cache the start: the role, the catalog, the
 //! given skills, and additions of hooks. Without skills only the first is left, unchanged.
 
 use metier_model::SkillManifest;
@@ -40,7 +40,7 @@ pub(crate) enum PromptAudience {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct System {
     fixed: String,
-    /// The names that the catalog holds; `None` if some were left out of it.
+    /// The names in the catalog; `None` if some were left out of it.
     pub(crate) names: Option<Vec<String>>,
 }
 
@@ -93,7 +93,7 @@ impl System {
         }
     }
 
-    /// A skill that is active from the start, in its frame, behind what it promises.
+    /// A skill that is active from the start, in its frame, followed by its contract.
     pub(crate) fn add_skill(&mut self, text: &str, contract: &str) {
         self.fixed.push_str("\n\n");
         self.fixed.push_str(text.trim_end());
@@ -105,7 +105,7 @@ impl System {
         self.fixed.contains(text.trim_end())
     }
 
-    /// The whole prompt, with what hooks and prompt files add now.
+    /// The whole prompt, with the current additions of hooks and prompt files.
     pub(crate) fn with(&self, fragments: &[PromptFragment]) -> String {
         let mut prompt = self.fixed.clone();
         for fragment in fragments {

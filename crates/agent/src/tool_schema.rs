@@ -1,4 +1,4 @@
-//! The schema of a skill's tool, as a model reads it.
+//! The schema of a skill's tool, in the form for a model.
 //!
 //! A provider puts the whole schema into the prompt: names of properties, values of `enum` and `default`, keywords that no validator
 //! knows. So every string in it, keys included, goes through [`for_model`], and only keywords of JSON Schema are kept. The
@@ -14,7 +14,7 @@ enum Holds {
     Schema,
     /// A map from names to schemas.
     Named,
-    /// Anything: texts, numbers, examples.
+    /// Any value: strings, numbers, examples.
     Data,
 }
 
@@ -86,7 +86,7 @@ const KEYWORDS: &[(&str, Holds)] = &[
 /// Deeper values are left out.
 const MAX_DEPTH: usize = 128;
 
-/// A schema in which nothing passes for a turn, a tag of a host or a frame of ours, and nothing is hidden.
+/// A schema without text that looks like a turn, a tag of a host or one of our frames, and without hidden text.
 pub(crate) fn schema_for_model(schema: Value) -> Value {
     neutral(schema, Holds::Schema, MAX_DEPTH)
 }

@@ -1,4 +1,4 @@
-//! The tools that a model gets, and who answers each.
+//! The tools that a model gets, and the owner of each.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) enum ToolTarget {
     },
     /// A tool of a server that the user configured.
     Server {
-        /// What rules know as its owner.
+        /// The owner's name in rules.
         owner: String,
         /// Its name on the server.
         short: String,
@@ -31,7 +31,7 @@ pub(crate) enum ToolTarget {
 }
 
 impl ToolTarget {
-    /// As rules see it.
+    /// The tool in the form that rules use.
     pub(crate) fn wanted<'a>(&'a self, name: &'a str) -> RequestedTool<'a> {
         match self {
             Self::Own(_) => RequestedTool {
@@ -52,7 +52,7 @@ impl ToolTarget {
     }
 }
 
-/// All tools of a session, including those that rules remove: a call of one of them is refused, not unknown.
+/// All tools of a session, including those that rules remove: a call of such a tool is refused, not unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toolbox {
     known: Vec<(String, ToolTarget)>,

@@ -1,10 +1,10 @@
-//! A conversation in the store: written line by line, before anything follows from it.
+//! A conversation in the store: written line by line, each line before the next step.
 
 use metier_store::{NewConversation, SharedStore};
 
 use crate::{ErrorReport, HistoryRecord};
 
-/// The place where one conversation is written down.
+/// The stored form of one conversation.
 pub struct Transcript {
     store: SharedStore,
     id: String,
@@ -32,7 +32,7 @@ impl Transcript {
     /// or by the set of skills that was checked for one task, and neither exists any longer.
     ///
     /// # Errors
-    /// When there is none, when it can't be read, or when it belongs to a sub-agent.
+    /// When the transcript does not exist, can't be read, or belongs to a sub-agent.
     pub fn resume(
         store: &SharedStore,
         id: &str,
@@ -67,7 +67,7 @@ impl Transcript {
         Ok((transcript, records))
     }
 
-    /// Writes records down, all or none.
+    /// Writes records, all or none.
     ///
     /// # Errors
     /// When they can't be written, or when another process continued this conversation.

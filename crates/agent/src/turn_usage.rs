@@ -1,6 +1,6 @@
-//! What a turn took: requests, tokens, and money where prices are known.
+//! The usage of a turn: requests, tokens, and the cost if prices are known.
 //!
-//! One turn can ask several models, each at its own price: a skill can require another one, and so can a question of a skill. So
+//! One turn can use several models, each at its own price: a skill can require another one, and so can a question of a skill. So
 //! every answer is counted at the price of its model, and there is a cost only if all of them have a price.
 
 use crate::{Price, TokenUsage};
@@ -10,14 +10,14 @@ use crate::{Price, TokenUsage};
 pub(crate) struct TurnUsage {
     pub(crate) requests: u64,
     pub(crate) usage: TokenUsage,
-    /// In millionths, for the answers that had a price.
+    /// In millionths, for the answers that have a price.
     cost: u64,
     priced: u64,
     unpriced: u64,
 }
 
 impl TurnUsage {
-    /// A model was asked and answered.
+    /// Adds the usage of one answer.
     pub(crate) fn answered(&mut self, usage: TokenUsage, price: Option<Price>) {
         self.usage += usage;
         match price {
@@ -38,7 +38,7 @@ impl TurnUsage {
         self.unpriced += other.unpriced;
     }
 
-    /// The total cost, in millionths; none if a price is missing, or if there was nothing to pay for.
+    /// The total cost, in millionths; `None` if a price is missing, or if nothing was used.
     pub(crate) fn cost(&self) -> Option<u64> {
         (self.priced > 0 && self.unpriced == 0).then_some(self.cost)
     }

@@ -1,11 +1,11 @@
-//! The agents whose folders of skills are known: where each of them looks, below the home directory and in a project.
+//! The agents whose folders of skills are known, below the home directory and in a project.
 
 /// An agent and its folders of skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownAgent {
     /// The name in lists.
     pub name: &'static str,
-    /// Names that other installers have for it, and agents with the same folders.
+    /// Names that other installers use for it, and agents with the same folders.
     pub aliases: &'static [&'static str],
     /// Its folder below the home directory.
     pub user: Option<&'static str>,
@@ -157,7 +157,7 @@ impl KnownAgent {
         PREFERRED.iter().chain(OTHERS).chain(IN_PROJECTS)
     }
 
-    /// The agent of a name, of an alias, or of a folder as it is written in the tables.
+    /// The agent of a name, of an alias, or of a folder as written in the tables.
     #[must_use]
     pub fn find(word: &str) -> Option<&'static Self> {
         let folder = word.trim_end_matches('/');

@@ -13,7 +13,7 @@ const MAGIC: &[u8; 8] = b"METIER\x00\x02";
 /// A block is closed once it has this many bytes.
 const BLOCK: usize = 64 * 1024;
 
-/// The checksum and the length in front of a block.
+/// The checksum and the length before a block.
 const PREFIX: usize = 8;
 
 /// Encodes records as the content of a file.

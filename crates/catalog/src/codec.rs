@@ -59,7 +59,7 @@ impl RecordWriter {
     }
 }
 
-/// Decodes what [`RecordWriter`] wrote; `None` at the first mismatch.
+/// Decodes the output of [`RecordWriter`]; `None` at the first mismatch.
 pub(crate) struct RecordReader<'a> {
     bytes: &'a [u8],
     position: usize,

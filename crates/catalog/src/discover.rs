@@ -45,7 +45,7 @@ pub struct DiscoveryOptions<'a> {
     pub threads: usize,
     /// The location of the warm index; `None` reads everything again.
     pub index: Option<&'a IndexHome>,
-    /// The current time, to recognize files that might still be changing.
+    /// The current time, to recognise files that might still be changing.
     pub now: SystemTime,
     /// Whether the results include the built-in skills.
     pub builtins: bool,

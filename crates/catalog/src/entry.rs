@@ -42,7 +42,7 @@ pub enum SkillLocation {
 }
 
 impl SkillLocation {
-    /// The folder, `builtin:name`, or the address of what is elsewhere.
+    /// The folder, `builtin:name`, or the address of a skill that is elsewhere.
     #[must_use]
     pub fn path(&self) -> Cow<'_, Path> {
         match self {

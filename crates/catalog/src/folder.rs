@@ -46,7 +46,7 @@ pub enum ReadError {
     BadPath {
         /// The requested path, escaped.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
     /// The file does not exist.
@@ -57,7 +57,7 @@ pub enum ReadError {
     NotAFile {
         /// The requested path.
         path: String,
-        /// What the path is instead of a file.
+        /// The actual type of the path.
         what: &'static str,
     },
     /// It has another hard link, possibly outside the skill's folder.
@@ -102,7 +102,7 @@ pub enum ReadError {
     Unverified {
         /// The path of the file.
         path: String,
-        /// What is different about it.
+        /// The difference.
         why: String,
     },
     /// The operating system returned an error.
@@ -367,7 +367,7 @@ impl CatalogEntry {
         if let (SkillLocation::Remote(_), Some(card), Some(manifest)) =
             (&self.place, &self.card, &mut parsed.manifest)
         {
-            // Its name is the one that the user gave it, and it has no settings of another skill.
+            // The user gave it its name, and it has no settings of another skill.
             manifest.card.name = card.name.clone();
             manifest.card.skill_key = None;
         }

@@ -30,7 +30,7 @@ use crate::{
 /// system's clock, so it is not stored.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// What identifies the state of a file or folder.
+/// The identity of a state of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
     pub(crate) inode: u64,
@@ -153,7 +153,7 @@ impl Keys {
     }
 }
 
-/// The location of indexes, and what else must match for one to be valid.
+/// The location of indexes, and the other conditions for a valid one.
 #[derive(Clone, Debug)]
 pub struct IndexHome {
     /// The cache folder for indexes and verdicts.
@@ -258,7 +258,7 @@ pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     temporary.push(format!(".{process}-{number}.tmp"));
     let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, file));
     if written.is_err() {
-        // The temporary file might not exist; there is nothing more to do about it.
+        // The temporary file might not exist; nothing else needs to be removed.
         fs::remove_file(&temporary).ok();
     }
     written
@@ -437,7 +437,7 @@ impl Records {
         (digest, state): (Digest, Fingerprint),
     ) -> Option<(usize, Vec<u8>)> {
         let (number, view) = self.find(path)?;
-        // A list compares only the keys then, so they must be those of this state.
+        // A list then compares only the keys, so they must be those of this state.
         if state.plain && view.keys.fingerprint().hash != state.hash {
             return None;
         }
@@ -455,7 +455,7 @@ impl Records {
 
 /// The order of a walk: a folder before its content, and its content before its siblings.
 fn in_order(a: &[u8], b: &[u8]) -> Ordering {
-    // The root comes first, whatever a dot sorts after.
+    // The root comes first, whatever sorts before a dot.
     let path = |path| if path == b"." { &b""[..] } else { path };
     let parts = |path| <[u8]>::split(path, |byte| *byte == b'/');
     let (a, b) = (path(a), path(b));

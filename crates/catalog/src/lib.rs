@@ -1,10 +1,10 @@
-//! # metier-catalog — what is on this machine
+//! # metier-catalog — the skills on this machine
 //!
 //! **Problem.** Skills are in dozens of folders, sometimes ten thousand in one; some are broken, and some are traps:
 //! links to secrets, FIFOs that block, files of a terabyte.
 //!
 //! **Goals.** Every skill is found or reported; an unchanged tree costs little more than a `stat`
-//! for each; nothing outside a skill's folder is ever read through it.
+//! for each; no file outside a skill's folder is ever read through it.
 //!
 //! **Worked example.** `~/.claude/skills/` contains `pdf/SKILL.md`, a link `shared → ../x`, and a FIFO
 //! `trap/SKILL.md`. [`discover`] lists `pdf`, follows the link once, and lists `trap` as invalid with the reason; it

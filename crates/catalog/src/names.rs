@@ -1,4 +1,4 @@
-//! The names in a folder, in one text for all of them, because ten thousand small strings cost more.
+//! The names in a folder, in one string for all of them, because ten thousand small strings cost more.
 
 use rustix::fs::FileType;
 
@@ -16,7 +16,7 @@ pub(crate) struct FolderNames {
     pub(crate) seen: usize,
 }
 
-/// The position of a name in the text, and its type according to the folder.
+/// The position of a name in the string, and its type according to the folder.
 struct Name {
     /// Its first bytes as a number, which orders most names without accessing the text.
     prefix: u128,

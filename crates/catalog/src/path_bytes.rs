@@ -1,6 +1,6 @@
-//! Paths as the file system stores them: bytes, which need not be text.
+//! Paths as the file system stores them: bytes, which need not be UTF-8.
 //!
-//! Two names that differ in one byte are two files. A lossy conversion to text would make them equal, so no such text
+//! Two names that differ in one byte are two files. A lossy conversion to UTF-8 would make them equal, so no such string
 //! is used to open, create or look up a file. Displayed text is escaped so that different bytes stay different.
 
 use std::{borrow::Cow, ffi::OsStr, fmt, os::unix::ffi::OsStrExt, path::Path};
@@ -18,7 +18,7 @@ impl PathBytes {
         &self.0
     }
 
-    /// The path as text; `None` if it is not UTF-8.
+    /// The path as a string; `None` if it is not UTF-8.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
@@ -73,7 +73,7 @@ impl PartialEq<&str> for PathBytes {
     }
 }
 
-/// Text in which everything is escaped that is not UTF-8, is invisible, or could be mistaken for an escape: different
+/// A string in which everything is escaped that is not UTF-8, is invisible, or could be mistaken for an escape: different
 /// bytes are displayed differently.
 impl fmt::Display for PathBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

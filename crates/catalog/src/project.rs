@@ -88,7 +88,7 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
             found.unreadable += 1;
             continue;
         };
-        // What a limit cuts off must not depend on the order of the file system.
+        // The files that a limit cuts off must not depend on the order of the file system.
         let mut entries: Vec<fs::DirEntry> = listed
             .filter_map(Result::ok)
             .take(limits.entries.saturating_sub(seen) + 1)
@@ -161,7 +161,7 @@ fn read(root: &Path, folder: &Path, name: &str) -> Option<Gitignore> {
     builder.build().ok().filter(|rules| !rules.is_empty())
 }
 
-/// The nearest rule decides; in one folder `.ignore` before `.gitignore`.
+/// The nearest rule decides; in one folder `.ignore` comes before `.gitignore`.
 fn is_ignored(rules: Option<&Rc<IgnoreStack>>, path: &Path, is_folder: bool) -> bool {
     let mut rules = rules;
     while let Some(level) = rules {

@@ -1,9 +1,10 @@
 //! Skills that another program serves, file by file, such as an MCP server.
 //!
-//! **Problem.** The bytes of such a skill are elsewhere, and the program that has them can change them, or lie. **Decision.** A skill is described by a
-//! [`RemoteManifest`]: its frontmatter, and the path, size and hash of every file. That is enough for a list, for the digest that verdicts and approvals belong
-//! to, and to recognise each file. The only way to the bytes is [`RemoteSkill::read`], which compares them with the manifest every time; a file that is not in
-//! the manifest is not asked for. SKILL.md is read first, and what it declares has to be what the manifest declares: nothing else is read before that.
+//! **Problem.** The bytes of such a skill are elsewhere, and the program that serves them can change them, or lie. **Decision.** A skill is
+//! described by a [`RemoteManifest`]: its frontmatter, and the path, size and hash of every file. That is enough for a list, for the digest
+//! that verdicts and approvals belong to, and to recognise each file. Bytes are only read through [`RemoteSkill::read`], which compares
+//! them with the manifest every time; a file that is not in the manifest is not requested. SKILL.md is read first, and its declarations
+//! have to match the manifest: no other file is read before that.
 
 use std::{fmt, sync::Arc};
 
@@ -22,9 +23,9 @@ use crate::{
     walk::words_instruct,
 };
 
-/// The most files of such a skill.
+/// The maximum number of files of such a skill.
 pub const MAX_REMOTE_FILES: usize = 512;
-/// The most bytes of all its files.
+/// The maximum size of all its files, in bytes.
 pub const MAX_REMOTE_BYTES: u64 = 16 << 20;
 
 const SKILL_MD: &str = "SKILL.md";
@@ -101,7 +102,7 @@ impl RemoteManifest {
         &self.files
     }
 
-    /// The digest that its bytes have, if they are what the manifest states.
+    /// The digest of its bytes, if they match the manifest.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let line = |file: &RemoteFile| folder::line(file.path.as_bytes(), &file.size, &file.hash);
@@ -109,18 +110,18 @@ impl RemoteManifest {
     }
 }
 
-/// The way to the files of a skill.
+/// Access to the files of a skill.
 pub trait RemoteReader: Send + Sync {
-    /// The bytes of a file, as they are there now. They are checked after that.
+    /// The current bytes of a file. The caller checks them.
     ///
     /// # Errors
     /// Why they are not available.
     fn read(&self, file: &RemoteFile) -> Result<Vec<u8>, String>;
 
-    /// These bytes of a file were verified, and can be kept.
+    /// Called when bytes of a file were verified, so that they can be cached.
     fn verified(&self, file: &RemoteFile, bytes: &[u8]);
 
-    /// The skill is not what its manifest states: it was changed, or its server lies.
+    /// The skill does not match its manifest: it was changed, or its server lies.
     fn differs(&self);
 }
 
@@ -156,7 +157,7 @@ impl RemoteSkill {
         }
     }
 
-    /// Where it is, for people: never a path that is opened.
+    /// Its address, for people: never a path that is opened.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
@@ -183,7 +184,7 @@ impl RemoteSkill {
     /// One file. Its bytes have the size and the hash that the manifest states; those of SKILL.md have its frontmatter.
     ///
     /// # Errors
-    /// If the manifest does not list it, if it is not available, or if it is another one.
+    /// If the manifest does not list it, if it is not available, or if it differs.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let shown = || folder::shown(path);
         let mut files = self.manifest.files.iter();
@@ -222,7 +223,7 @@ impl RemoteSkill {
         }
     }
 
-    /// All files, SKILL.md first: if it is not what was announced, no other one is read.
+    /// All files, SKILL.md first: if it does not match, no other file is read.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, ReadError> {
         let is_first = |file: &&RemoteFile| file.path == SKILL_MD;
         let (first, rest): (Vec<&RemoteFile>, Vec<&RemoteFile>) =
@@ -248,8 +249,8 @@ impl RemoteSkill {
 }
 
 impl CatalogEntry {
-    /// The entry of a skill that another program serves, under a name of the user's choice. It has the lowest precedence, and no configuration key of its own
-    /// choice: settings of other skills, such as keys, are not for it.
+    /// The entry of a skill that another program serves, under a name of the user's choice. It has the lowest precedence, and can't choose
+    /// its configuration key: settings of other skills, such as keys, are not for it.
     #[must_use]
     pub fn remote(name: &str, skill: RemoteSkill, mode: Strictness) -> Self {
         // JSON is YAML, so the frontmatter is read like any other.
@@ -317,7 +318,7 @@ impl CatalogEntry {
     }
 }
 
-/// The way to a skill without files.
+/// The access to a skill without files.
 struct Nowhere;
 
 impl RemoteReader for Nowhere {

@@ -1,4 +1,4 @@
-//! What a server says about a skill is compared with what it sends.
+//! A server's description of a skill is compared with the files that it sends.
 
 use std::sync::{
     Mutex,
@@ -16,7 +16,7 @@ const ROOM: MemoryBudget = MemoryBudget {
     total: 1 << 24,
 };
 
-/// A server that sends whatever it wants.
+/// A server that sends arbitrary bytes.
 #[derive(Default)]
 struct Sends {
     files: Vec<(&'static str, String)>,
@@ -103,7 +103,7 @@ fn refused(files: Vec<RemoteFile>, sends: Sends, expected: &str) {
     let (skill, sends) = skill(files, sends);
     let error = SkillLocation::Remote(skill).snapshot(ROOM).unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
-    // What was announced was not there, so nothing more was asked for.
+    // The announced file was not there, so no other file was requested.
     assert_eq!(*sends.asked.lock().unwrap(), ["SKILL.md"]);
     assert_eq!(sends.differences.load(Ordering::SeqCst), 1);
 }

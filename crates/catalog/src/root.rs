@@ -15,13 +15,13 @@ pub struct Root {
     pub path: PathBuf,
     /// Whether its skills may be used; false for a project that is not trusted.
     pub trusted: bool,
-    /// What it means if it does not exist.
+    /// How a missing directory is treated.
     pub presence: RootPresence,
     /// The agent that uses this folder, if it is a usual one.
     pub agent: Option<&'static str>,
 }
 
-/// What it means if a root does not exist.
+/// How a missing root is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootPresence {
     /// Nothing: it is one of the usual folders.

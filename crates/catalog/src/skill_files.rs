@@ -1,9 +1,9 @@
 //! Visits every file in a skill's folder once, within limits.
 //!
-//! Everything that is done with the files of a skill starts here: listing, hashing, reading into a snapshot, and the
+//! All work on the files of a skill starts here: listing, hashing, reading into a snapshot, and the
 //! fingerprint that proves that a digest is still valid. So they agree on what the files of a skill are. Handles of
 //! the folders on the current path stay open, so that a folder costs one system call however deep it is. A file that
-//! exceeds the limits is an error and never skipped: what is not in the digest must not be in the skill.
+//! exceeds the limits is an error and never skipped: a file that is not in the digest must not be in the skill.
 
 use std::{
     ffi::{CStr, CString},
@@ -91,7 +91,7 @@ struct FolderLevel {
 }
 
 /// Calls `each` for everything in a folder that is not a folder, folder by folder and sorted by name. Links are not
-/// followed. A `.git` at the top is skipped, whatever it is. Returns the number of folders.
+/// followed. A `.git` at the top is skipped, whether it is a file or a folder. Returns the number of folders.
 pub(crate) fn visit(
     root: &Path,
     max_files: usize,

@@ -54,14 +54,14 @@ pub enum SnapshotContent {
     Link(PathBytes),
     /// A FIFO, a socket or a device.
     Special,
-    /// Hashed, but not kept for lack of memory.
+    /// Hashed, but not kept because of the memory limit.
     Left,
 }
 
 /// How much of a skill is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// Bytes of one file; one byte more is kept, so that a larger file can be recognized.
+    /// Bytes of one file; one byte more is kept, so that a larger file can be recognised.
     pub file: usize,
     /// Bytes of all files.
     pub total: usize,

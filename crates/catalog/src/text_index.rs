@@ -1,9 +1,9 @@
 //! The files of the search index, beside the warm index.
 //!
-//! Two files for a set of roots: `base`, and `delta` with what was added since. Each is written as a whole to a temporary file and
-//! renamed, and its skills are found by the digest of their bytes, so any two files that survive a crash give correct
-//! results. The content is divided into pages with a checksum each, and the checksums follow it: opening reads a few pages, a search those that
-//! it needs, and a page that is not what was written makes the whole index invalid. Losing the files costs only time.
+//! Two files for a set of roots: `base`, and `delta` with later additions. Each is written as a whole to a temporary file and renamed, and
+//! its skills are found by the digest of their bytes, so any two files that survive a crash give correct results. The content is divided
+//! into pages with a checksum each, and the checksums follow it: opening reads a few pages, a search only the pages that it needs, and a
+//! page whose checksum differs makes the whole index invalid. Losing the files costs only time.
 
 use std::{
     borrow::Cow,
@@ -34,11 +34,11 @@ const MAX_DELTA: usize = 512;
 
 /// The bytes of a segment: in a file, or in memory.
 pub enum IndexBytes {
-    /// Bytes that were made just now.
+    /// Newly built bytes.
     Memory(Vec<u8>),
     /// A file of the cache.
     File(PagedFile),
-    /// A part of a new index that waits for being merged.
+    /// A part of a new index, before it is merged.
     Waiting(NamelessFile),
 }
 
@@ -67,7 +67,7 @@ impl SegmentBytes for IndexBytes {
     }
 }
 
-/// A file without a name: it exists for this process alone, and ends with it.
+/// An unnamed file: it exists for this process only, and disappears with it.
 pub struct NamelessFile {
     file: File,
     length: u64,
@@ -225,7 +225,7 @@ impl TextIndex {
         }
     }
 
-    /// The segments that are there and valid; `base` comes first.
+    /// The existing, valid segments; `base` comes first.
     #[must_use]
     pub fn open(&self) -> Vec<Segment<IndexBytes>> {
         let files = [&self.base, &self.delta];
@@ -236,7 +236,7 @@ impl TextIndex {
             .collect()
     }
 
-    /// A new part, for [`Self::add`]: in a file without a name, or in memory if there can't be one.
+    /// A new part, for [`Self::add`]: in an unnamed file, or in memory if that can't be created.
     #[must_use]
     pub fn wait(&self, part: Vec<u8>) -> IndexBytes {
         match NamelessFile::new(&self.folder, &part) {
@@ -245,10 +245,10 @@ impl TextIndex {
         }
     }
 
-    /// Adds segments, and forgets skills that don't live any more when files are merged.
+    /// Adds segments, and removes skills that no longer exist when files are merged.
     ///
     /// # Errors
-    /// If the files can't be written, or are damaged: then they are removed. Losing them costs only time.
+    /// If the files can't be written, or are damaged: they are then removed. Losing them costs only time.
     pub fn add(
         &self,
         new: &[Segment<IndexBytes>],
@@ -277,7 +277,7 @@ impl TextIndex {
         let pairs = parts.iter().copied().zip(flags.iter().map(Vec::as_slice));
         let pairs: Vec<(&Segment<IndexBytes>, &[bool])> = pairs.collect();
         match self.write(file, &pairs) {
-            // A damaged file can't be merged: everything is made again by the next search.
+            // A damaged file can't be merged: the next search builds everything again.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 self.clear()?;
                 return Err(error);
@@ -293,7 +293,7 @@ impl TextIndex {
     /// Removes the files.
     ///
     /// # Errors
-    /// If they are there and can't be removed.
+    /// If they exist and can't be removed.
     pub fn clear(&self) -> io::Result<()> {
         for file in [&self.base, &self.delta] {
             match fs::remove_file(file) {
@@ -304,7 +304,7 @@ impl TextIndex {
         Ok(())
     }
 
-    /// Writes what is merged, while it is merged.
+    /// Writes merged bytes during the merge.
     fn write(&self, path: &Path, parts: &[(&Segment<IndexBytes>, &[bool])]) -> io::Result<()> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
@@ -316,7 +316,7 @@ impl TextIndex {
         };
         let written = write();
         if written.is_err() {
-            // The temporary file might not exist; there is nothing more to do about it.
+            // The temporary file might not exist; nothing else needs to be removed.
             fs::remove_file(&temporary).ok();
         }
         written

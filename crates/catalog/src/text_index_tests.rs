@@ -1,4 +1,4 @@
-//! The files of the search index: what was written is found, what was damaged is not used.
+//! The files of the search index: written content is found, damaged content is not used.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn changed_skills_are_added_to_a_small_file() {
     index.add(&[segment(1_010..1_020)], |_| true).unwrap();
     assert_eq!(numbers(&index), [1_000, 20]);
     assert!(finds(&index, 3) && finds(&index, 1_005) && finds(&index, 1_015));
-    // Skills that are gone leave with the next merge.
+    // Removed skills disappear with the next merge.
     let gone: BTreeSet<SkillKey> = (0..600).map(key).collect();
     index
         .add(&[segment(2_000..2_600)], |key| !gone.contains(key))
@@ -96,7 +96,7 @@ fn a_damaged_or_foreign_file_is_not_used() {
         bad[position] ^= 1;
         fs::write(&index.base, &bad).unwrap();
         let index = SkillIndex::new(index.open(), |_| true);
-        // Either the damage is noticed, or it is in a page that this search doesn't need.
+        // Either the damage is detected, or it is in a page that this search doesn't need.
         if let Ok(found) = index.search("subject7 common", 3) {
             assert!(
                 found.hits.is_empty() || found.hits[0].key == key(7),
@@ -104,7 +104,7 @@ fn a_damaged_or_foreign_file_is_not_used() {
             );
         }
     }
-    // After damage, a search fails as a whole, and everything is made again.
+    // After damage, a search fails as a whole, and everything is built again.
     let mut bad = good;
     let some = 20_000; // records, which a search reads and opening does not
     bad[..some].iter_mut().for_each(|byte| *byte ^= 1);

@@ -1,7 +1,7 @@
 //! Verdicts of the scanner, stored by the digest of the skill and the identity of the rules.
 //!
 //! A list shows ten thousand verdicts without scanning, so this is one file that is read as a whole and searched in
-//! place: a sorted table of fixed width, then the texts. It is a cache: replaced atomically, valid only if its
+//! place: a sorted table of fixed width, then the strings. It is a cache: replaced atomically, valid only if its
 //! checksum matches, and losing it costs a scan. Only the newest verdicts are kept.
 
 use std::{
@@ -20,13 +20,13 @@ use crate::{
 const MAGIC: &[u8; 8] = b"METIERV\x01";
 /// Magic, checksum, stamp, count.
 const HEAD: usize = 8 + 4 + 8 + 4;
-/// Digest, rules, time, offset of the text.
+/// Digest, rules, time, offset of the strings.
 const WIDTH: usize = 32 + 8 + 8 + 4;
 const FILE: &str = "verdicts";
 
 /// The maximum number of verdicts.
 const MOST: usize = 200_000;
-/// The maximum size of the file, in bytes: all verdicts with texts of maximum length.
+/// The maximum size of the file, in bytes: all verdicts with strings of maximum length.
 const MAX_BYTES: u64 = 128 << 20;
 
 /// The part of a scan result that a list shows.

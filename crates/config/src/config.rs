@@ -52,7 +52,7 @@ pub struct Config {
 /// `skills.validation`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValidationSetting {
-    /// Load what has a usable name and description, with warnings.
+    /// Load skills with a usable name and description, with warnings.
     Lenient,
     /// Load exactly what conforms to the specification.
     Strict,
@@ -89,9 +89,9 @@ pub struct SecuritySettings {
     pub block_critical: bool,
     /// The first words that a `!command` may start with; `None` sets no limit.
     pub allowed_command_prefixes: Option<Vec<String>>,
-    /// What to do when skills of a set disagree about a tool.
+    /// How to resolve a disagreement of skills about a tool.
     pub on_conflict: ConflictSetting,
-    /// What to do when a `!command` fails.
+    /// How to handle a failed `!command`.
     pub on_command_error: OnCommandError,
 }
 
@@ -151,7 +151,7 @@ pub enum OnCommandError {
 /// `skills.hooks.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookSettings {
-    /// What runs hooks in JavaScript.
+    /// The engine for hooks in JavaScript.
     pub engine: HookEngine,
     /// The path of Deno, as written.
     pub deno: Option<PathBuf>,
@@ -214,7 +214,7 @@ pub struct AgentSettings {
     pub max_tokens: u64,
     /// Seconds for a model's response.
     pub timeout: u64,
-    /// Tokens of a conversation at which it is summarized.
+    /// Tokens of a conversation at which it is summarised.
     pub context_tokens: u64,
     /// Model requests for one task.
     pub max_requests: u64,
@@ -379,7 +379,7 @@ impl Config {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
-    /// The profile in use, if it does not contain this skill. A profile that is not defined contains none.
+    /// The profile in use, if it does not contain this skill. An undefined profile contains none.
     pub fn profile_without(&self, name: &str) -> Option<&str> {
         let profile = self.profile.as_deref()?;
         let skills = self.profiles.get(profile);
@@ -571,7 +571,7 @@ fn servers(state: &LoadState, whose: &str) -> BTreeMap<String, ServerSettings> {
     servers
 }
 
-/// Reads values by rows of the table. A value of another type than the row's reads as nothing; a test sets every key
+/// Reads values by rows of the table. A value of another type than the row's is treated as missing; a test sets every key
 /// and expects [`Config`] to change.
 struct ConfigView<'a>(&'a LoadState);
 

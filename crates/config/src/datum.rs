@@ -1,4 +1,4 @@
-//! One value, checked against its key: from TOML, from the text of a variable or flag, and back.
+//! One value, checked against its key: from TOML, from the string of a variable or flag, and back.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml_edit::{Array, InlineTable, Item as TomlItem, TableLike, Value as TomlVa
 use crate::key::{DefaultValue, ListItemKind, ValueKind};
 use crate::{KeyPath, Secret};
 
-/// What stands in for a value that is not shown.
+/// The placeholder of a hidden value.
 pub(crate) const HIDDEN: &str = "\"…\"";
 
 /// How many characters of a wrong value are quoted in a message.
@@ -280,7 +280,7 @@ fn has_table(value: &TomlValue) -> bool {
             .is_some_and(|array| array.iter().any(has_table))
 }
 
-/// Settings have no types, so a secret can only be recognized by its name.
+/// Settings have no types, so a secret can only be recognised by its name.
 fn sounds_secret(segment: &str) -> bool {
     let segment = segment.to_lowercase();
     [

@@ -14,16 +14,16 @@ use crate::problem::LineIndex;
 use crate::read::wrong_segment;
 use crate::{KeyPath, ValueKind};
 
-/// A text with one key changed.
+/// A file's content with one key changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// The whole new text.
+    /// The whole new content.
     pub text: String,
     /// The previous value, as TOML with secrets hidden.
     pub old: Option<String>,
 }
 
-/// Why a text was not changed.
+/// Why a file was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The key does not exist.
@@ -44,10 +44,10 @@ pub enum EditError {
     WrongName {
         /// The key to set.
         key: String,
-        /// The part and what is wrong with it.
+        /// The part and its problem.
         reason: String,
     },
-    /// The text is not valid TOML.
+    /// The file is not valid TOML.
     #[error("line {line}, column {column}: not valid TOML: {message}")]
     NotToml {
         /// The line, from 1.
@@ -76,7 +76,7 @@ pub enum EditError {
 }
 
 impl EditError {
-    /// What the user can do about it.
+    /// How the user can fix it.
     pub fn hint(&self) -> String {
         match self {
             EditError::Unknown(unknown) => unknown.hint.clone(),
@@ -120,7 +120,7 @@ pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
     target.verified(edited, holds)
 }
 
-/// Removes a key's line. If the key is not set, the text is returned unchanged.
+/// Removes a key's line. If the key is not set, the content is returned unchanged.
 pub fn unset(text: &str, key: &str) -> Result<Edited, EditError> {
     let target = EditTarget::new(key)?;
     let document = parse(text)?;
@@ -177,7 +177,7 @@ struct EditTarget {
     path: KeyPath,
 }
 
-/// The position of the key in a text.
+/// The position of the key in a file.
 struct Spot {
     /// The last segment as spelled in the file.
     name: String,
@@ -299,7 +299,7 @@ impl EditTarget {
         Ok(document.to_string())
     }
 
-    /// The new text, if it still parses and has the expected value.
+    /// The new content, if it still parses and has the expected value.
     fn verified(&self, edited: Edited, holds: impl Fn(&Item) -> bool) -> Result<Edited, EditError> {
         let awkward = || EditError::Awkward {
             key: self.path.to_string(),

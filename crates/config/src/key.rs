@@ -15,7 +15,7 @@ pub struct ConfigKey {
     pub env: Option<&'static str>,
     /// Another spelling of the last segment, accepted with a warning.
     pub alias: Option<&'static str>,
-    /// What a project's file may do with it.
+    /// A project file's authority over it.
     pub project: ProjectAuthority,
     /// One sentence for the reference page.
     pub doc: &'static str,
@@ -85,7 +85,7 @@ pub enum DefaultValue {
     Empty,
 }
 
-/// What a project's file may do with a key. A project's file arrives with a clone, so it can tighten settings and
+/// The authority of a project's file over a key. A project's file arrives with a clone, so it can tighten settings and
 /// never loosen them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectAuthority {
@@ -95,7 +95,7 @@ pub enum ProjectAuthority {
     Tighten(StricterValue),
 }
 
-/// Which values are stricter.
+/// The rule that determines stricter values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StricterValue {
     /// Only this value, in TOML's spelling without quotes.

@@ -126,7 +126,7 @@ impl Layer {
 }
 
 impl fmt::Debug for Layer {
-    /// Omits the text, which can contain secrets.
+    /// Omits the content, which can contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Layer")
             .field("origin", &self.origin)

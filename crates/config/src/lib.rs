@@ -35,7 +35,7 @@
 //!
 //! **In → out.** `Layer… → Loaded { Config, Problem… }` · `text + key + value → edited text` · `KEYS → reference page`
 //!
-//! **Invariants.** no I/O, no environment, no clock: texts are passed in · default < user < project < environment <
+//! **Invariants.** no I/O, no environment, no clock: file contents are passed in · default < user < project < environment <
 //! flag, in whatever order the layers are given · a project layer never loosens · a secret is never in `Debug`, in
 //! [`Config::values`] or in a problem · a key without a rule for projects does not compile.
 //!

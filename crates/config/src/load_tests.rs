@@ -8,7 +8,7 @@ fn user(text: &str) -> LoadedConfig {
     load([Layer::user("/u.toml", text)])
 }
 
-/// `line:column severity message | hint`, one a line.
+/// `line:column severity message | hint`, one per line.
 fn report(loaded: &LoadedConfig) -> String {
     let line = |problem: &crate::ConfigProblem| {
         let severity = if problem.severity == ProblemSeverity::Error {

@@ -27,7 +27,7 @@ pub struct ConfigProblem {
     pub line: Option<usize>,
     /// Column in the line, in characters from 1.
     pub column: Option<usize>,
-    /// What the user can do about it.
+    /// How the user can fix it.
     pub hint: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct TextPosition {
     pub(crate) column: usize,
 }
 
-/// The starts of the lines of a text, so that finding the line of each key takes logarithmic time.
+/// The starts of all lines, so that finding the line of each key takes logarithmic time.
 pub(crate) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a project may do with each key. The cases are generated from the table, so a new key can't be forgotten.
+//! The authority of a project over each key. The cases are generated from the table, so a new key can't be forgotten.
 
 use proptest::prelude::*;
 

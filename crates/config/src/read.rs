@@ -14,7 +14,7 @@ use crate::{
     ConfigProblem, KeyPath, Layer, OTHER_VARIABLES, Origin, ProblemSeverity, recover, suggest,
 };
 
-/// Enough to recognize a wrong file, and few enough that a hostile one does not flood the terminal.
+/// Enough to recognise a wrong file, and few enough that a hostile one does not flood the terminal.
 const PROBLEMS: usize = 100;
 
 /// `key = value`, of the correct type.

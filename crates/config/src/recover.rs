@@ -1,8 +1,8 @@
 //! Reads a file that is not valid TOML.
 //!
 //! The parser stops at the first mistake. Ignoring the whole file for one missing quote would drop the user's
-//! settings, so the offending line is blanked and the text is parsed again; if that does not help (a header, a value
-//! over several lines), the section around it is blanked. Blanking keeps all offsets. Each round is an error that the
+//! settings, so the offending line is replaced by spaces and the file is parsed again; if that does not help (a header, a value
+//! over several lines), the section around it is replaced too. All offsets are kept. Each round is an error that the
 //! caller reports: nothing is skipped silently.
 
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(crate) struct BrokenLayer {
     pub(crate) message: String,
 }
 
-/// The parsed text, and each position where parsing failed.
+/// The parsed file, and each position where parsing failed.
 pub(crate) fn parse(text: &str) -> (Table, Vec<BrokenLayer>) {
     let mut text = text.to_owned();
     let mut broken = Vec::new();

@@ -4,7 +4,7 @@ use crate::key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
 };
 
-/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and what metier passes to
+/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and variables for
 /// child processes.
 pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_HOME",
@@ -17,7 +17,7 @@ pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_PROJECT_DIR",
 ];
 
-/// Keys that have no effect in this version. `metier config` and the reference page say so.
+/// Keys that have no effect in this version. `metier config` and the reference page state this.
 pub(crate) static WITHOUT_EFFECT: &[ConfigKey] = &[SKILLS_REGISTRY_URL];
 
 /// Names each row, so that values are read by name, and puts all rows into [`KEYS`]: a key that is read is in the

@@ -1,4 +1,4 @@
-//! The table itself: what must hold for every row.
+//! The table itself: properties of every row.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! How long a call takes through the line to a child that does nothing, and how long such a child takes to start:
+//! How long a call to a child that does nothing takes, and how long such a child takes to start:
 //! `cargo bench -p metier-host --bench roundtrip`.
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]
 
@@ -106,7 +106,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// Answers everything with its own parameters; with `asking` it sends a request to the host first.
+/// Answers every request with its own parameters; with `asking`, it sends a request to the host first.
 fn child(asks: bool) -> Result<(), Box<dyn std::error::Error>> {
     let mut lines = std::io::stdin().lock().lines();
     let mut out = std::io::stdout().lock();

@@ -1,4 +1,4 @@
-//! Files of git's settings, read without git: nothing in them takes effect by being read.
+//! Files of git's settings, read without git: reading them never applies them.
 
 /// One setting. `key` is in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) struct Setting {
     pub(crate) value: Option<String>,
 }
 
-/// Reads a file of settings. What can't be read is left out, up to the end of its line; included files are not read.
+/// Reads a settings file. Text that can't be parsed is skipped up to the end of its line; included files are not read.
 pub(crate) fn read(text: &str) -> Vec<Setting> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n");
@@ -56,7 +56,7 @@ fn after_line(text: &str) -> &str {
 
 type Header = (String, Option<String>);
 
-/// `[section]` or `[section "subsection"]`, and what follows.
+/// `[section]` or `[section "subsection"]`, and the rest of the line.
 fn header(line: &str) -> Option<(Header, &str)> {
     let inner = line.strip_prefix('[')?;
     let end =
@@ -64,7 +64,7 @@ fn header(line: &str) -> Option<(Header, &str)> {
     let (name, rest) = inner.split_at(end);
     let name = name.to_ascii_lowercase();
     if let Some(rest) = rest.strip_prefix(']') {
-        // An old way to write a subsection.
+        // The old syntax for a subsection.
         let header = match name.split_once('.') {
             Some((section, sub)) => (section.to_owned(), Some(sub.to_owned())),
             None => (name, None),
@@ -88,7 +88,7 @@ fn header(line: &str) -> Option<(Header, &str)> {
     None
 }
 
-/// The value behind a key, if it can be read, and what follows. The inner `None` is a key without `=`.
+/// The value after a key, if it can be read, and the rest of the file. The inner `None` is a key without `=`.
 fn value(text: &str) -> (Option<Option<String>>, &str) {
     let text = text.trim_start_matches([' ', '\t']);
     let Some(text) = text.strip_prefix('=') else {

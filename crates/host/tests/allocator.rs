@@ -1,7 +1,7 @@
 //! The program's own allocator in a worker that sandboxed itself: what it requests from the kernel is allowed, and without memory
 //! the worker exits in order.
 //!
-//! It has no harness, because a worker has one thread: it starts itself again, with an argument for what to do.
+//! It has no harness, because a worker has one thread: it starts itself again, with an argument that names the test.
 #![allow(clippy::print_stdout, reason = "that is how it answers")]
 
 #[global_allocator]
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 mod confined {
     use metier_host::sandbox::{WorkerLimits, confine};
 
-    /// Much more than there is.
+    /// Much more memory than there is.
     const TOO_MUCH: usize = 8 << 30;
 
     pub(super) fn work(word: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -58,7 +58,7 @@ mod confined {
         println!("confined");
         let mut pieces: Vec<Vec<u8>> = Vec::new();
         match word {
-            // Of all sizes, and given back in between.
+            // Of all sizes, and freed in between.
             "some" => {
                 for round in 0..200 {
                     pieces.extend((0..100).map(|step| vec![1; 1 << (step % 18)]));

@@ -1,4 +1,4 @@
-//! Tries what a skill should not be able to, and prints what the kernel answered. A program of the tests only.
+//! Tries acts that a skill should not be able to do, and prints the kernel's answer. A program for the tests only.
 //!
 //! `metier-probe CALL` makes one system call and prints `allowed` or the name of the error; a few others have separate arguments,
 //! below. Everything it starts or allocates is bounded here too, in case there is no sandbox.
@@ -74,7 +74,7 @@ mod linux {
         }
     }
 
-    /// Starts one that is confined and never ends, and waits to be killed.
+    /// Starts a sandboxed copy that never ends, and waits to be killed.
     fn nest() {
         let own = std::env::current_exe().unwrap_or_default();
         let started = std::process::Command::new(own)
@@ -84,7 +84,7 @@ mod linux {
         unsafe { libc::sleep(60) };
     }
 
-    /// Doubles a text until there is no memory left, or the limit is reached.
+    /// Doubles a string until there is no memory left, or the limit is reached.
     fn hog() {
         let mut all = vec![b'x'; 1 << 20];
         while all.len() < 1 << 31 {
@@ -93,7 +93,7 @@ mod linux {
         println!("{}", all.len());
     }
 
-    /// Asks for memory that can be run.
+    /// Requests executable memory.
     fn code() {
         let wanted = libc::PROT_READ | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -115,7 +115,7 @@ mod linux {
         }
     }
 
-    /// Uses the wire protocol, and answers everything with nothing.
+    /// Uses the wire protocol, and returns an empty result to every request.
     fn speak() {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             let message: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
@@ -182,7 +182,7 @@ mod linux {
             "handle" => syscall(libc::SYS_open_by_handle_at, 0),
             "pidfd_getfd" => syscall(libc::SYS_pidfd_getfd, 0),
             "tiocsti" => unsafe { libc::ioctl(0, libc::TIOCSTI, c"x".as_ptr()) }.into(),
-            // The kernel ignores the upper half of the request; a filter that compares all of it is fooled.
+            // The kernel ignores the upper half of the request; a filter that compares all of it can be bypassed.
             "tiocsti-high" => unsafe {
                 libc::syscall(libc::SYS_ioctl, 0, 0x1_0000_5412_u64, c"x".as_ptr())
             },
@@ -201,7 +201,7 @@ mod linux {
         println!("{:?}", (0..4096).filter(open).collect::<Vec<_>>());
     }
 
-    /// Takes memory and writes to it, up to a bound.
+    /// Allocates memory and writes to it, up to a bound.
     fn memory(megabytes: usize) {
         let mut all: Vec<Vec<u8>> = Vec::new();
         for taken in 0..megabytes {
@@ -237,7 +237,7 @@ mod linux {
         unsafe { libc::sleep(30) };
     }
 
-    /// Sends something to a server and prints its answer.
+    /// Sends data to a server and prints the reply.
     fn ask(address: &str) {
         let address = address.trim_start_matches("http://");
         let mut answer = String::new();
@@ -261,7 +261,7 @@ mod linux {
         answer(unsafe { libc::prlimit(pid, libc::RLIMIT_CORE, &raw const limit, none) }.into());
     }
 
-    /// Makes folders inside folders, deeper than any path is long.
+    /// Creates nested folders, deeper than the maximum length of a path.
     fn deep(levels: usize) {
         for _ in 0..levels {
             let made = std::fs::create_dir("d").and_then(|()| std::env::set_current_dir("d"));
@@ -273,7 +273,7 @@ mod linux {
         println!("made");
     }
 
-    /// Cuts a file short without opening it.
+    /// Truncates a file without opening it.
     fn steal(path: &str) {
         let path = CString::new(path).unwrap_or_default();
         answer(unsafe { libc::truncate(path.as_ptr(), 0) }.into());

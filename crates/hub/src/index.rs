@@ -1,6 +1,6 @@
-//! What a site lists below `/.well-known/agent-skills/` (version 0.2.0) or `/.well-known/skills/` (version 0.1.0).
+//! The list of a site below `/.well-known/agent-skills/` (version 0.2.0) or `/.well-known/skills/` (version 0.1.0).
 //!
-//! An entry that is not understood is left out and counted; it never hides the others. A file that is no index at all is an error.
+//! An invalid entry is left out and counted; it never hides the others. A file that is not an index is an error.
 
 use metier_model::{Digest, text::visible};
 use metier_package::PackagePath;
@@ -13,12 +13,12 @@ use crate::source::is_skill_name;
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 /// The largest index, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// The most entries.
+/// The maximum number of entries.
 const MAX_SKILLS: usize = 10_000;
-/// The most files of one skill.
+/// The maximum number of files of one skill.
 const MAX_FILES: usize = 1_000;
 
-/// Where an index is looked for below a site, in this order.
+/// The places below a site where an index is searched, in this order.
 pub const INDEX_PATHS: [&str; 2] = [
     ".well-known/agent-skills/index.json",
     ".well-known/skills/index.json",
@@ -44,7 +44,7 @@ pub struct ListedSkill {
     pub artifact: Artifact,
 }
 
-/// What is downloaded for a skill.
+/// The download of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Artifact {
     /// An archive with the skill at its root.
@@ -85,10 +85,10 @@ struct RawSkill {
 }
 
 impl SiteIndex {
-    /// Reads an index that was found at a URL.
+    /// Parses an index that was found at a URL.
     ///
     /// # Errors
-    /// If it is too large, is not an index, or has a version that is not known.
+    /// If it is too large, is not an index, or has an unknown version.
     pub fn parse(bytes: &[u8], found_at: &Url) -> Result<Self, IndexError> {
         if bytes.len() > MAX_BYTES {
             return Err(IndexError::TooLarge);
@@ -148,7 +148,7 @@ fn read_skill(value: serde_json::Value, found_at: &Url) -> Result<ListedSkill, S
     })
 }
 
-/// The files of version 0.1.0, which lie in a folder beside the index.
+/// The files of version 0.1.0, which are in a folder beside the index.
 fn read_files(
     files: &[String],
     name: &str,
@@ -191,7 +191,7 @@ pub enum IndexError {
     /// It is not the JSON of an index.
     #[error("not an index of skills: {0}")]
     NotAnIndex(String),
-    /// It is of a version that is not known.
+    /// It has an unknown version.
     #[error("the index has the schema `{0}`, which is not known")]
     Version(String),
     /// It has too many bytes.

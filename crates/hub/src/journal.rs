@@ -1,4 +1,4 @@
-//! What is written down about a change before it happens.
+//! The record of a change, written before the change is made.
 
 use std::{
     fmt, fs, io,
@@ -33,9 +33,9 @@ impl FromStr for ChangeId {
 pub struct Change {
     /// Its number.
     pub id: ChangeId,
-    /// What was done, as a person would say it: `install pdf`.
+    /// The action in the user's words: `install pdf`.
     pub title: String,
-    /// When, as text.
+    /// The time, as text.
     pub at: String,
     /// The earlier change that this one undid, if it did.
     pub undoes: Option<ChangeId>,
@@ -57,15 +57,15 @@ pub(crate) struct Step {
     pub(crate) staged: PathBuf,
     /// The new content; `None` if the place ends up empty.
     pub(crate) new: Option<Identity>,
-    /// What was there when the change was prepared.
+    /// The object that was there when the change was prepared.
     pub(crate) old: Option<Identity>,
-    /// The earlier object of which the new content is a copy, if it was put back.
+    /// The earlier object that the new content is a copy of, if it was restored.
     pub(crate) stands_for: Option<Identity>,
     /// Where the old content is kept.
     pub(crate) kept: PathBuf,
 }
 
-/// Writes a record without waiting for the disk: after a loss of power it can exist and be empty.
+/// Writes a record without waiting for the disk: after a power loss it can exist and be empty.
 pub(crate) fn note(path: &Path, change: &Change) -> io::Result<()> {
     fs::write(path, serde_json::to_vec_pretty(change)?)
 }

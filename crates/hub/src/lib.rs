@@ -1,13 +1,13 @@
 //! # metier-hub — skills from elsewhere: finding, fetching and placing them
 //!
-//! **Problem.** Skills are in repositories, archives, registries and on sites. A process that fetches and places them can be killed at any moment,
-//! and what it leaves must be the old skill or the new one, never a mixture; and what it replaced must come back when it is asked for.
+//! **Problem.** Skills are in repositories, archives, registries and on sites. A process that fetches and places them can be killed at any
+//! moment; it must leave the old skill or the new one, never a mixture, and the replaced content must be restorable.
 //!
-//! **In → out.** what was typed → [`SkillSource`] → [`fetch::OpenedSource`] → the files of its skills in memory; new
+//! **In → out.** typed text → [`SkillSource`] → [`fetch::OpenedSource`] → the files of its skills in memory; new
 //! contents of several places → one [`Transaction`] → a [`Change`] that can be undone.
 //!
-//! **Invariants.** a text becomes a source here, before a program or the network sees it · nothing is overwritten: what was there before is kept ·
-//! a change is complete or did not happen, whatever interrupts it.
+//! **Invariants.** typed text becomes a source here, before a program or the network sees it · nothing is overwritten: replaced content is
+//! kept · a change is complete or did not happen, wherever it is interrupted.
 //!
 //! **Start reading at** `source.rs`, then `fetch/mod.rs`, then `transaction.rs`.
 

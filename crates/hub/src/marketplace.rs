@@ -1,7 +1,7 @@
 //! `.claude-plugin/marketplace.json`: the plugins of a repository, and the skills in each.
 //!
-//! Only skills are taken from a plugin. What else it brings (commands, agents, servers) is not installed, and the hooks of a skill are read from its own
-//! folder.
+//! Only skills are taken from a plugin. Its other parts (commands, agents, servers) are not installed, and the hooks of a skill are read
+//! from its own folder.
 
 use metier_model::text::visible;
 use metier_package::PackagePath;
@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use crate::source::{GitSource, SkillSource, SourceError};
 
-/// Where a repository has its marketplace.
+/// The places of the marketplace in a repository.
 pub const MARKETPLACE_PATH: &str = ".claude-plugin/marketplace.json";
 
 /// The largest file, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// The most plugins.
+/// The maximum number of plugins.
 const MAX_PLUGINS: usize = 5_000;
 
 /// The plugins of a repository.
@@ -33,7 +33,7 @@ pub struct Marketplace {
 pub struct MarketplacePlugin {
     /// Its name.
     pub name: String,
-    /// What it does, in the words of its author.
+    /// Its author's description.
     pub description: String,
     /// Where its files are.
     pub place: PluginPlace,
@@ -102,10 +102,10 @@ enum OneOrMany {
 }
 
 impl Marketplace {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// If it is not a marketplace. A plugin that is not understood is left out.
+    /// If it is not a marketplace. An invalid plugin is left out.
     pub fn parse(bytes: &[u8]) -> Result<Self, MarketplaceError> {
         if bytes.len() > MAX_BYTES {
             return Err(MarketplaceError("it is larger than 1 MiB".to_owned()));
@@ -203,7 +203,7 @@ fn read_plugin(value: serde_json::Value, root: &str) -> Result<MarketplacePlugin
     })
 }
 
-/// A folder of the repository, without the `./` in front.
+/// A folder of the repository, without the leading `./`.
 fn folder(path: &str) -> Result<String, String> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let path = path.trim_end_matches('/');
@@ -235,7 +235,7 @@ fn elsewhere(raw: &RawElsewhere) -> Result<SkillSource, ElsewhereError> {
         other => return Err(ElsewhereError::Kind(visible(other).into_owned())),
     };
     let source = SkillSource::parse(&text)?;
-    // Only the user names folders and servers of this machine.
+    // Only the user may name folders and servers of this machine.
     let is_far = match &source {
         SkillSource::Git(git) => !git.url.starts_with("file:") && !git.url.starts_with("http:"),
         SkillSource::Download(url) => url.scheme() == "https",

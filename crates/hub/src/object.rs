@@ -1,4 +1,4 @@
-//! What can be at a place: a folder of files, a file, a link, or nothing.
+//! The possible objects at a place: a folder of files, a file, a link, or nothing.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use metier_package::PackageTree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-/// How many files are waited for at the same time.
+/// How many files are synced at the same time.
 const MAX_WAITS: usize = 8;
 
 /// The content that a place gets.
@@ -29,18 +29,18 @@ pub enum NewContent {
     PrivateFile(Vec<u8>),
     /// A symbolic link to this target.
     Link(PathBuf),
-    /// A copy of what is here: a folder, a file or a link.
+    /// A copy of the object here: a folder, a file or a link.
     CopyOf(PathBuf),
     /// The place becomes empty.
     Absent,
 }
 
-/// The identity of what is at a path: links are not followed.
+/// The identity of the object at a path: links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Identity {
     device: u64,
     inode: u64,
-    /// When it was created, in nanoseconds, if the file system records that: inode numbers are used again.
+    /// When it was created, in nanoseconds, if the file system records that: inode numbers are reused.
     born: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Identity {
         self.device == other.device
     }
 
-    /// The identity of what is at a path; `None` if nothing is.
+    /// The identity of the object at a path; `None` if there is none.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match fs::symlink_metadata(path) {
             Ok(metadata) => Ok(Some(Self {
@@ -68,7 +68,7 @@ impl Identity {
     }
 }
 
-/// Writes new content to a path where nothing is. It is on the disk after [`sync_all`].
+/// Writes new content to an empty path. It is on the disk after [`sync_all`].
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
         NewContent::Tree(tree) => create_tree(path, tree),
@@ -111,7 +111,7 @@ fn create_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Copies what is at a path; a link stays a link.
+/// Copies the object at a path; a link stays a link.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let kind = fs::symlink_metadata(from)?.file_type();
     if kind.is_symlink() {
@@ -164,8 +164,8 @@ pub(crate) fn everything_in<'p>(
     Ok(found)
 }
 
-/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and not one after
-/// the other.
+/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and
+/// not one after the other.
 pub(crate) fn sync_all(paths: BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let threads = paths.len().min(MAX_WAITS);
     let paths = Mutex::new(paths.into_iter());
@@ -199,12 +199,12 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Exchanges what is at two paths in one step. The caller syncs the folders of both.
+/// Exchanges the objects at two paths in one step. The caller syncs the folders of both.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     rename_with(one, other, RenameFlags::EXCHANGE)
 }
 
-/// Whether the file system does not know how to do that.
+/// Whether the error means that the file system does not support the exchange.
 pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     let unsupported = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
     unsupported
@@ -212,7 +212,7 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
         .any(|one| error.raw_os_error() == Some(one.raw_os_error()))
 }
 
-/// Moves to a path where nothing is. The caller syncs the folders of both.
+/// Moves to an empty path. The caller syncs the folders of both.
 pub(crate) fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::NOREPLACE)
 }
@@ -221,7 +221,7 @@ fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, flags)?)
 }
 
-/// Moves what is at a path to another file system, if it must: it is then copied, and removed when the copy is on the disk.
+/// Moves the object at a path, if necessary to another file system: it is then copied, and removed when the copy is on the disk.
 pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
     match move_to(from, to) {
         Err(error) if error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) => {
@@ -237,7 +237,7 @@ pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what is at a path, if anything is.
+/// Removes the object at a path, if there is one.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),

@@ -1,6 +1,6 @@
-//! Where a skill comes from, as a person types it.
+//! The source of a skill, as a person types it.
 //!
-//! The text is decided about here and nowhere else, before any program or network sees a part of it: what could become an option, a command
+//! The text is parsed only here, before any program or network sees a part of it: text that could become an option, a command
 //! or another protocol is refused.
 
 use std::{fmt, path::PathBuf};
@@ -17,7 +17,7 @@ pub enum SkillSource {
     Registry {
         /// Its name.
         name: String,
-        /// The versions that are wanted.
+        /// The requested versions.
         versions: VersionReq,
     },
     /// A git repository, or a folder of one.
@@ -32,30 +32,30 @@ pub enum SkillSource {
     ClawHub {
         /// Its name there.
         slug: String,
-        /// The version that is wanted, as it is written there.
+        /// The requested version, in ClawHub's spelling.
         version: Option<String>,
     },
 }
 
-/// A git repository, a folder in it, and the branch, tag or commit that is wanted.
+/// A git repository, a folder in it, and the requested branch, tag or commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitSource {
-    /// What git is given: an `https`, `ssh` or loopback URL, or the `user@host:path` form.
+    /// The URL for git: an `https`, `ssh` or loopback URL, or the `user@host:path` form.
     pub url: String,
-    /// The folder that is wanted; empty for the whole repository.
+    /// The requested folder; empty for the whole repository.
     pub folder: String,
     /// The branch, tag or commit; the default branch if there is none.
     pub reference: Option<String>,
 }
 
-/// The ends of file names that are archives.
+/// The file extensions of archives.
 const ARCHIVES: &[&str] = &[".skill", ".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"];
 
 impl SkillSource {
-    /// Reads what was typed.
+    /// Parses typed text.
     ///
     /// # Errors
-    /// If it is none of the forms, or asks for a protocol that is not allowed.
+    /// If it has none of the forms, or requests a protocol that is not allowed.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let refuse = |problem| {
             Err(SourceError {
@@ -88,7 +88,7 @@ impl SkillSource {
     }
 }
 
-/// Paths are recognised by how they begin, so that a folder that happens to exist never changes what a word means.
+/// Paths are recognised by their prefix, so that an existing folder never changes the meaning of a word.
 fn is_path(text: &str) -> bool {
     matches!(text, "." | ".." | "~")
         || ["./", "../", "/", "~/"]
@@ -286,7 +286,7 @@ fn is_name(word: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
 }
 
-/// A branch, tag or commit that git reads as one, and as nothing else.
+/// A branch, tag or commit that git can parse only as one.
 fn checked_reference(text: &str) -> Result<String, SourceProblem> {
     let is_odd = |c: char| c.is_whitespace() || "~^:?*[\\@{}".contains(c);
     let is_fine = !text.is_empty()
@@ -314,7 +314,7 @@ fn checked_folder(text: &str) -> Result<String, SourceProblem> {
 }
 
 impl fmt::Display for SkillSource {
-    /// As it can be typed again.
+    /// In a form that can be typed again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Registry { name, versions } if *versions == VersionReq::STAR => f.write_str(name),
@@ -358,11 +358,11 @@ impl fmt::Display for GitSource {
     }
 }
 
-/// A text that names no source.
+/// Text that is not a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` {problem}")]
 pub struct SourceError {
-    /// What was typed, with invisible characters spelled out.
+    /// The typed text, with invisible characters spelled out.
     pub text: String,
     problem: SourceProblem,
 }

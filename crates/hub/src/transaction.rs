@@ -1,23 +1,22 @@
 //! Changes of several places that happen as a whole.
 //!
-//! **How.** All names that the change will use are written down first (`begun`), so that whatever follows can be found and removed. The new
-//! contents are written beside their places, under names that no search for skills enters. Then the change is
-//! written down as `done`: that is the moment at which it has happened. After it every place is exchanged in one step, and what was there is
-//! moved to the folder of kept things. A process that dies before that moment leaves files that are removed; one that dies after it leaves
-//! both records, and the next [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known
-//! by its inode.
+//! **How.** All names that the change will use are recorded first (`begun`), so that everything it creates can be found and removed. The
+//! new contents are written beside their places, under names that no search for skills enters. Then the change is recorded as `done`: at
+//! that moment it has happened. Afterwards every place is exchanged in one step, and the old content is moved to the folder of kept
+//! content. A process that dies before that moment leaves files that are removed; one that dies after it leaves both records, and the next
+//! [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known by its inode.
 //!
 //! ```text
 //! begun/7     .metier-7-0/  (new)     done/7        pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/
 //! nothing happened  ────────────────────┤  it happened: completed now or at the next start
 //! ```
 //!
-//! A killed process loses nothing that it wrote; a machine without power loses what was not waited for. So the new contents and `begun` are waited for
-//! before `done` is written, and `done` before a place is exchanged. The exchanges themselves are not waited for where the records are on the same
-//! file system: `begun` is removed after them, and file systems keep the order of names.
+//! A killed process loses nothing that it wrote; at a power loss, everything that was not synced is lost. So the new contents and `begun`
+//! are synced before `done` is written, and `done` before a place is exchanged. The exchanges themselves are not synced where the records
+//! are on the same file system: `begun` is removed after them, and file systems keep the order of names.
 //!
-//! If a place can't be exchanged although the process lives (its folder is read-only, say), those before it are put back and the record is
-//! withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
+//! If a place can't be exchanged although the process is alive (for example because its folder is read-only), the places before it are
+//! restored and the record is withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -32,7 +31,7 @@ use rustix::io::Errno;
 use crate::journal::{self, Change, ChangeId, Step};
 use crate::object::{self, Identity, NewContent};
 
-/// Called between the steps of a change, with the name of the step that comes next. A test ends the process there.
+/// Called between the steps of a change, with the name of the next step. A test ends the process there.
 pub type Checkpoint = fn(&'static str);
 
 /// The start of the names of new contents that are not in their places yet.
@@ -41,7 +40,7 @@ const STAGED: &str = ".metier-";
 /// How many changes can be undone.
 const MAX_KEPT: usize = 20;
 
-/// How many records are kept. Changes that were undone, and the undoing ones, count too.
+/// How many records are kept. Changes that were undone, and the undo changes, count too.
 const MAX_RECORDS: usize = 100;
 
 /// The changes of one user, and the right to make one. Only one process has it at a time.
@@ -54,7 +53,7 @@ pub struct TransactionChanges {
 }
 
 impl TransactionChanges {
-    /// Opens the folder in which changes are written down, and completes or removes what a process left that died.
+    /// Opens the folder in which changes are recorded, and completes or removes the work of a process that died.
     ///
     /// # Errors
     /// If another process makes a change, or if the folder can't be used.
@@ -87,7 +86,7 @@ impl TransactionChanges {
         Ok(changes)
     }
 
-    /// Whether a process died in the middle of a change, or makes one now. The folder need not exist.
+    /// Whether a process died in the middle of a change, or is making one now. The folder need not exist.
     #[must_use]
     pub fn is_interrupted(folder: &Path) -> bool {
         journal::ids(&folder.join("begun")).is_ok_and(|ids| !ids.is_empty())
@@ -122,7 +121,7 @@ impl TransactionChanges {
         })
     }
 
-    /// The changes that can be undone, the newest first. What undid a change is not among them, nor is what was undone.
+    /// The changes that can be undone, the newest first, without undo changes and changes that were undone.
     ///
     /// # Errors
     /// If a record can't be read.
@@ -134,15 +133,15 @@ impl TransactionChanges {
         Ok(all)
     }
 
-    /// Takes a change back: every place holds again what it held before. That is a change too.
+    /// Undoes a change: every place gets its earlier content. That is a change too.
     ///
     /// # Errors
-    /// If a place was changed since, or if what it held is no longer kept.
+    /// If a place was changed since, or if its earlier content is no longer kept.
     pub fn undo(&self, change: &Change, at: &str) -> Result<Change, ChangeError> {
         self.undoing(change, at)?.commit()
     }
 
-    /// Checks whether a change can be taken back, and changes nothing.
+    /// Checks whether a change can be undone, and changes nothing.
     ///
     /// # Errors
     /// As of [`TransactionChanges::undo`].
@@ -178,7 +177,7 @@ impl TransactionChanges {
         Ok(transaction)
     }
 
-    /// Where a change keeps what was at a place before, if anything was.
+    /// Where a change keeps the earlier content of a place, if there was any.
     #[must_use]
     pub fn kept_at(&self, change: &Change, place: &Path) -> Option<PathBuf> {
         let mut steps = change.steps.iter();
@@ -189,7 +188,7 @@ impl TransactionChanges {
             .then(|| step.kept.clone())
     }
 
-    /// The contents that an undo put back, each with the original that it is a copy of. A copy is always newer than its original.
+    /// The contents that an undo restored, each with the original that it is a copy of. A copy is always newer than its original.
     fn copies(&self) -> Result<HashMap<Identity, Identity>, ChangeError> {
         let mut copies = HashMap::new();
         for change in self.all()? {
@@ -222,7 +221,7 @@ impl TransactionChanges {
         journal::ids(&folder).map_err(|error| ChangeError::at(&folder, error))
     }
 
-    /// Completes the changes that have happened, and removes what is left of those that have not.
+    /// Completes the changes that have happened, and removes the files of those that have not.
     fn recover(&self) -> Result<(), ChangeError> {
         for id in self.ids("begun")? {
             let begun = self.record("begun", id);
@@ -240,7 +239,7 @@ impl TransactionChanges {
         Ok(())
     }
 
-    /// Exchanges every place. It may have been begun before, and interrupted anywhere.
+    /// Exchanges every place. This may have been started before, and interrupted anywhere.
     fn complete(&self, change: &Change) -> Result<(), ChangeError> {
         for step in &change.steps {
             self.put(step)
@@ -277,7 +276,7 @@ impl TransactionChanges {
         Ok(())
     }
 
-    /// Exchanges what is staged with what is in the place. Either side can be empty.
+    /// Exchanges the staged content with the content of the place. Either side can be empty.
     fn swap(&self, step: &Step, now: Option<Identity>, then: Option<Identity>) -> io::Result<()> {
         match (now, then) {
             (Some(_), Some(_)) => self.exchange(step),
@@ -286,7 +285,7 @@ impl TransactionChanges {
         }
     }
 
-    /// Puts every place back, the last one first, and withdraws the record. The new contents are staged again.
+    /// Restores every place, the last one first, and withdraws the record. The new contents are staged again.
     fn withdraw(&self, change: &Change) -> Result<(), ChangeError> {
         for step in change.steps.iter().rev() {
             self.put_back(step)
@@ -320,7 +319,7 @@ impl TransactionChanges {
         Ok(())
     }
 
-    /// Old and new change places: in one step, or where the file system has no such step, in two. In between there is nothing at the place, and
+    /// Exchanges old and new: in one step, or in two where the file system does not support that. Between the two the place is empty, and
     /// the next start completes it.
     fn exchange(&self, step: &Step) -> io::Result<()> {
         if self.exchanges {
@@ -334,7 +333,7 @@ impl TransactionChanges {
         object::move_to(&step.staged, &step.target)
     }
 
-    /// Forgets the oldest changes and what they kept.
+    /// Deletes the oldest changes and the content that they kept.
     fn forget_oldest(&self) -> Result<(), ChangeError> {
         let ids = self.ids("done")?;
         let excess = ids.len().saturating_sub(MAX_RECORDS);
@@ -356,13 +355,13 @@ impl TransactionChanges {
     }
 }
 
-/// Whether a record is empty or ends too early.
+/// Whether a record is empty or truncated.
 fn is_cut(error: &io::Error) -> bool {
     let kinds = [io::ErrorKind::InvalidData, io::ErrorKind::UnexpectedEof];
     kinds.contains(&error.kind())
 }
 
-/// Removes what a change that did not happen has prepared.
+/// Removes the prepared files of a change that did not happen.
 fn remove_staged(change: &Change) -> Result<(), ChangeError> {
     for step in &change.steps {
         object::remove(&step.staged).map_err(|error| ChangeError::at(&step.staged, error))?;
@@ -379,7 +378,7 @@ fn sync_parents<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<(), ChangeE
     Ok(())
 }
 
-/// Where the old content is for a moment, on a file system that can't exchange two names.
+/// The temporary place of the old content, on a file system that can't exchange two names.
 fn aside(staged: &Path) -> PathBuf {
     let mut name = staged.as_os_str().to_owned();
     name.push("-old");
@@ -390,7 +389,7 @@ fn aside(staged: &Path) -> PathBuf {
 pub struct Transaction<'c> {
     changes: &'c TransactionChanges,
     change: Change,
-    /// What each place shall hold. Nothing of it is on the disk before the commit.
+    /// The new content of each place. Nothing of it is on the disk before the commit.
     contents: Vec<NewContent>,
 }
 
@@ -441,7 +440,7 @@ impl Transaction<'_> {
         match &made {
             Err(ChangeError::Interrupted { .. }) => {} // The records stay: the next start completes it.
             Err(_) => {
-                // What can't be removed now is removed at the next start.
+                // Files that can't be removed now are removed at the next start.
                 remove_staged(&self.change).ok();
                 fs::remove_file(&begun).ok();
             }
@@ -476,7 +475,7 @@ impl Transaction<'_> {
         object::sync_all(waits).map_err(|(path, error)| ChangeError::at(&path, error))
     }
 
-    /// Writes the change down as done and exchanges the places, or puts back those that were exchanged.
+    /// Records the change as done and exchanges the places, or restores those that were exchanged.
     fn decide(&self) -> Result<(), ChangeError> {
         (self.changes.checkpoint)("decide");
         let done = self.changes.record("done", self.change.id);
@@ -505,10 +504,10 @@ pub enum ChangeError {
     /// Another process is making a change.
     #[error("another metier process is changing skills")]
     Busy,
-    /// A place was changed after the change that shall be undone.
+    /// A place was changed after the change to be undone.
     #[error("`{}` was changed after that", .0.display())]
     ChangedSince(PathBuf),
-    /// What was there before is gone.
+    /// The earlier content is gone.
     #[error("the previous content of `{}` is no longer kept", .0.display())]
     NotKept(PathBuf),
     /// One place can't get two contents.
@@ -519,7 +518,7 @@ pub enum ChangeError {
     Interrupted {
         /// The place that could not be exchanged.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         error: io::Error,
     },
     /// The file system refused.
@@ -527,7 +526,7 @@ pub enum ChangeError {
     Os {
         /// The path of the failed operation.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         error: io::Error,
     },
 }

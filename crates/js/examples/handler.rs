@@ -1,4 +1,4 @@
-//! How long a handler takes, in one process: from an engine that isn't there to the first answer, and from then on.
+//! How long a handler takes, in one process: from engine start to the first answer, and afterwards.
 //!
 //! ```text
 //! cargo run --release -p metier-js --example handler
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use metier_js::{JsLimits, serve};
 use serde_json::{Value, json};
 
-/// What such handlers do: types, an enum, a file, a loop over what is there.
+/// The work of typical handlers: types, an enum, a file, a loop over existing values.
 const HANDLER: &str = r###"
 import fs from "node:fs/promises";
 import path from "node:path";
@@ -48,12 +48,12 @@ export default handler;
 const EVENTS: usize = 1_000;
 const STARTS: usize = 200;
 
-/// What the guest writes: each answer is noted when it comes, and an error ends the run. It asks for one file in each event; what it
-/// is told was written down before, so that a line of input is all that the host is.
+/// The engine's output: the time of each answer is recorded, and an error ends the run. It requests one file in each event; the
+/// reply is prepared, so that the host is only a line of input.
 struct Output(Rc<RefCell<Vec<Instant>>>);
 
 impl Write for Output {
-    /// The guest writes a frame and then the end of its line.
+    /// The engine writes a frame and then the end of its line.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes != b"\n" {
             let frame: Value = serde_json::from_slice(bytes)?;
@@ -78,7 +78,7 @@ fn event() -> Value {
         "sessionKey": "main", "timestamp": "2026-01-02T03:04:05Z", "messages": [], "context": context}}})
 }
 
-/// When it was begun, and when each answer was there.
+/// The start, and the time of each answer.
 fn run(events: usize) -> Result<(Instant, Vec<Instant>), Box<dyn Error>> {
     let initialize = json!({"id": 0, "method": "initialize", "params": {"protocol": 1, "skill": "s", "directory": "/skills/s",
         "sources": {"handler.ts": HANDLER}, "handlers": [{"file": "handler.ts", "export": "default"}]}});

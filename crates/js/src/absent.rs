@@ -1,7 +1,7 @@
 //! Functions of Node without a replacement: they exist, and throw when they are called.
 //!
-//! A handler that imports `child_process` for a rare case still runs, and a call reports what is missing,
-//! at its place. Without these functions the import would fail, and with it the whole file.
+//! A handler that imports `child_process` for a rare case still runs, and a call reports the missing function,
+//! at its position. Without these functions the import would fail, and with it the whole file.
 
 /// A module of Node, or the missing part of one.
 struct MissingFunctions {

@@ -253,7 +253,7 @@ impl<'js> Guest<'js> {
         Ok(event)
     }
 
-    /// A part of an event as the handler left it.
+    /// A part of an event after the handler's changes.
     fn part(&self, event: &Object<'js>, name: &str) -> Result<String, RpcError> {
         let value = event.get(name).map_err(|error| self.failed(&error))?;
         let encoded = encode(&self.ctx, value, self.state.limits.output);
@@ -298,7 +298,7 @@ fn failed(trouble: &JsScriptError) -> RpcError {
     RpcError::new(code::INTERNAL, trouble.to_string())
 }
 
-/// Adds the file that was being loaded, unless the message has it.
+/// Adds the file that was being loaded, unless the message contains it.
 fn named(file: &str, trouble: &JsScriptError) -> RpcError {
     let message = trouble.to_string();
     let message = match message.starts_with(file) {
@@ -308,7 +308,7 @@ fn named(file: &str, trouble: &JsScriptError) -> RpcError {
     RpcError::new(code::INTERNAL, message)
 }
 
-/// Checks that `initialize` names something to load.
+/// Checks that `initialize` names a file to load.
 pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
     match (&initialize.entrypoint, initialize.handlers.is_empty()) {
         (None, true) => Err(RpcError::new(

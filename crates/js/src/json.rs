@@ -1,7 +1,7 @@
 //! Values of the engine as JSON that the host can read.
 //!
 //! The engine's serializer in C is used, so that changes of `JSON` or of prototypes have no effect. It leaves three
-//! problems. Half of a surrogate pair, which a script gets by cutting a text inside an emoji, is not JSON for most
+//! problems. Half of a surrogate pair, which a script gets by cutting a string inside an emoji, is not JSON for most
 //! readers. A value can be nested deeper than the host reads. And it can be longer than a message.
 
 use rquickjs::{Ctx, Value};
@@ -41,7 +41,7 @@ pub(crate) fn encode<'js>(
     Ok(whole(text))
 }
 
-/// The nesting of a JSON text.
+/// The nesting of a JSON document.
 fn depth(text: &str) -> usize {
     let (mut now, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -70,7 +70,7 @@ pub(crate) fn whole(text: String) -> String {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
-        // The text can be something else than JSON: characters are never cut.
+        // The string can be something other than JSON: characters are never cut.
         let half = escape.get(..6).filter(|half| half.starts_with(r"\ud"));
         let end = escape.char_indices().nth(2).map(|(end, _)| end);
         let taken = half.map_or(end.unwrap_or(escape.len()), str::len);

@@ -52,13 +52,13 @@ use std::time::Duration;
 pub use metier_sdk::worker::WorkerServeError;
 pub use serve::serve;
 
-/// The module `openclaw/hooks` for handlers, as TypeScript; the same text for every engine.
+/// The module `openclaw/hooks` for handlers, as TypeScript; the same source for every engine.
 ///
 /// The engine puts a function at `globalThis[Symbol.for("metier.hooks")]`, which gets each handler that a file
 /// passes to `runHook`.
 pub const OPENCLAW_HOOKS: &str = include_str!("../compat/openclaw-hooks.ts");
 
-/// The program for Deno, where that is the engine: the part of the protocol of [`serve`] that handlers need.
+/// The program for Deno as the engine: the part of the protocol of [`serve`] that handlers need.
 pub const DENO_RUNNER: &str = include_str!("../compat/deno.ts");
 
 /// `node:os` for handlers in Deno.

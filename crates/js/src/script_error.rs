@@ -8,7 +8,7 @@ use crate::strip::SourcePosition;
 /// The longest message, in bytes.
 const MAX_MESSAGE: usize = 2_000;
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JsScriptError {
     /// It was stopped.
@@ -29,7 +29,7 @@ pub(crate) enum JsScriptError {
 }
 
 impl JsScriptError {
-    /// The meaning of an engine's error; it takes the pending exception.
+    /// Converts an engine's error; it takes the pending exception.
     pub(crate) fn of(ctx: &Ctx<'_>, state: &EngineState, error: &rquickjs::Error) -> Self {
         if let Some(stop) = state.stopped() {
             ctx.catch();

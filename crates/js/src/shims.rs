@@ -9,7 +9,7 @@ pub(crate) struct ModuleShim {
     pub(crate) name: &'static str,
     /// Its other specifiers.
     words: &'static [&'static str],
-    /// Its text.
+    /// Its source.
     pub(crate) text: &'static str,
 }
 

@@ -184,7 +184,7 @@ impl EngineState {
         }
     }
 
-    /// The original text of a file of the skill.
+    /// The original source of a file of the skill.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
     }

@@ -1,10 +1,10 @@
-//! What the conformance suite of MCP starts in the client role: it does with metier's client what each scenario expects of a host.
+//! The client role of the MCP conformance suite: metier's client does what each scenario expects of a host.
 //!
 //! ```console
 //! $ npx @modelcontextprotocol/conformance client --command target/debug/examples/conformance_client --suite all
 //! ```
 //!
-//! The suite appends the address of its server and names the scenario in `MCP_CONFORMANCE_SCENARIO`.
+//! The suite appends the URL of its server and names the scenario in `MCP_CONFORMANCE_SCENARIO`.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
@@ -77,7 +77,7 @@ fn login() -> McpLogin {
     }
 }
 
-/// Asks for the address itself, and takes the redirect for the browser's way back.
+/// Requests the URL itself, and treats the redirect as the browser's way back.
 struct Redirected;
 
 impl LoginPrompt for Redirected {
@@ -113,7 +113,7 @@ impl LoginPrompt for Redirected {
     }
 }
 
-/// Lists the tools and calls each once, with an input that fits its schema.
+/// Lists the tools and calls each once, with an input that matches its schema.
 fn call_all(connection: &McpConnection) -> Done {
     let (tools, _) = connection.tools(&|| false)?;
     for tool in tools {
@@ -127,7 +127,7 @@ fn call_all(connection: &McpConnection) -> Done {
     Ok(())
 }
 
-/// The calls that the suite wants, if it says so.
+/// The calls that the suite requests, if any.
 fn planned_calls() -> Option<Vec<Value>> {
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").ok()?;
     let context: Value = serde_json::from_str(&context).ok()?;
@@ -135,7 +135,7 @@ fn planned_calls() -> Option<Vec<Value>> {
 }
 
 fn call_planned(connection: &McpConnection, calls: &[Value]) -> Done {
-    // The list of tools tells which headers a call has.
+    // The list of tools states the headers of each call.
     connection.tools(&|| false)?;
     for call in calls {
         let name = call["name"].as_str().unwrap_or_default();
@@ -159,7 +159,7 @@ fn echo_schema(connection: &McpConnection) -> Done {
     Ok(())
 }
 
-/// A value that fits a simple schema.
+/// A value that matches a simple schema.
 fn sample(schema: &Value) -> Value {
     let first = |key: &str| schema[key].as_array().and_then(|all| all.first()).cloned();
     if let Some(value) = first("examples").or_else(|| first("enum")) {

@@ -33,14 +33,14 @@ use crate::{
     server::{McpEndpoint, McpLimits, ServerEntry},
 };
 
-/// How often one request leads to a login.
+/// How many logins one request can cause.
 const MAX_LOGINS: usize = 2;
 /// How long the user can take to log in.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
 /// The extension with which a server offers skills.
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// What metier states about itself to a server: name and version. It offers no roots, no sampling and no questions to the user.
+/// metier's description of itself for a server: name and version. It offers no roots, no sampling and no questions to the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Host;
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for McpConnection {
 }
 
 impl McpConnection {
-    /// Starts or reaches a server, and agrees on a version. `stop` is called now and then; when it returns true, the attempt ends.
+    /// Starts or reaches a server, and negotiates a version. `stop` is called regularly; when it returns true, the attempt ends.
     ///
     /// # Errors
     /// If the server can't be started or reached, or does not speak MCP.
@@ -133,7 +133,7 @@ impl McpConnection {
         info.is_some_and(|info| info.capabilities.tools.is_some())
     }
 
-    /// The version of the protocol that was agreed on.
+    /// The negotiated version of the protocol.
     #[must_use]
     pub fn protocol(&self) -> String {
         let info = self.service().peer_info();
@@ -181,10 +181,10 @@ impl McpConnection {
     /// The bytes of a resource, as the server returns them: the caller has to check them.
     ///
     /// # Errors
-    /// If it does not answer, or with something else than one file.
+    /// If it does not answer, or with something other than one file.
     pub fn read(&self, uri: &str, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, McpError> {
         const WHAT: &str = "resources/read";
-        // The library's cache is not used: each read is compared with the list as it is now.
+        // The library's cache is not used: each read is compared with the current list.
         let params = ReadResourceRequestParams::new(uri);
         let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
         let ServerResult::ReadResourceResult(result) = self.request(WHAT, &request, stop)? else {
@@ -230,7 +230,7 @@ impl McpConnection {
         self.asked(what, self.limits.request, stop, send)
     }
 
-    /// Asks the server; if it wants another authorization, the user is sent to the login, and it is asked again.
+    /// Sends a request; if the server requires another authorization, the user logs in, and it is sent again.
     pub(crate) fn asked<T, F>(
         &self,
         what: &str,
@@ -331,7 +331,7 @@ fn missing(unfinished: Unfinished, what: &str, limit: Duration) -> McpError {
 }
 
 impl McpEndpoint {
-    /// The login that can send the user somewhere, with the address that it is for.
+    /// The login that can send the user to a page, with its URL.
     fn prompting(&self) -> Option<(&Url, &McpLogin)> {
         match self {
             Self::Address {
@@ -347,7 +347,7 @@ impl McpEndpoint {
         self.prompting().is_some()
     }
 
-    /// The limit for connecting: a longer one if the user may have to log in, because people are slower than servers.
+    /// The time limit for connecting: a longer one if the user may have to log in, because people are slower than servers.
     fn patience(&self, limit: Duration) -> Duration {
         match self.has_prompt() {
             true => limit.max(LOGIN_TIME),
@@ -356,7 +356,7 @@ impl McpEndpoint {
     }
 }
 
-/// Connects, with a login if the server demands one; `challenge` is a demand that was made before.
+/// Connects, with a login if the server demands one; `challenge` is an earlier demand.
 async fn open_service(
     endpoint: McpEndpoint,
     limits: McpLimits,
@@ -392,7 +392,7 @@ async fn open_either(
     };
     let first = open_once(endpoint, limits, newest, authorized).await;
     match first {
-        // A server that answers everything, also what it does not know, or that ends at a request that it does not know.
+        // A server that answers everything, even unknown requests, or that ends at an unknown request.
         Err(Unopened::Protocol(error)) if may_be_older(&error) => {
             let again = open_once(endpoint, limits, ClientLifecycleMode::Initialize, None).await;
             again.map_err(Unopened::into_error)

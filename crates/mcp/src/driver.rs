@@ -56,7 +56,7 @@ impl Driver {
         })
     }
 
-    /// Waits for `work`, no longer than `limit` and only until `stop` returns true. Work that is not waited for any more is dropped.
+    /// Waits for `work`, up to `limit` and only until `stop` returns true. Work that is no longer waited for is dropped.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         limit: Duration,

@@ -1,4 +1,4 @@
-//! Why a server did not do what was asked.
+//! Why a server did not do what was requested.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub enum McpError {
     /// It requires an authorization that the configuration does not contain.
     #[error("it requires authorization")]
     Authorization {
-        /// What the server demands, in its own words.
+        /// The server's demand, in its own words.
         challenge: String,
     },
     /// It did not answer in time.
@@ -36,14 +36,14 @@ pub enum McpError {
     /// The user or the session stopped it.
     #[error("stopped")]
     Stopped,
-    /// It answered with an error.
+    /// It returned an error.
     #[error("it answered `{what}` with error {code}: {message}")]
     Answer {
         /// The request.
         what: String,
         /// The code of JSON-RPC.
         code: i32,
-        /// Its message, shown safely.
+        /// Its message, escaped.
         message: String,
     },
     /// Its answer does not have the form that the protocol requires.
@@ -51,7 +51,7 @@ pub enum McpError {
     Form {
         /// The request.
         what: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The server does not have the requested skill, file or tool.
@@ -59,7 +59,7 @@ pub enum McpError {
     Unsupported(&'static str),
 }
 
-/// Text of a server in a message: one line, nothing hidden, not long.
+/// Text of a server in a message: one line, without hidden characters, truncated.
 pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 300;
     let line: String = visible(text).replace(['\n', '\r'], " ");
@@ -147,7 +147,7 @@ fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     shown(&innermost.to_string())
 }
 
-/// What a server demands, if that is why a request failed.
+/// A server's demand, if that is why a request failed.
 fn challenge(error: &ServiceError) -> Option<String> {
     use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
     let ServiceError::TransportSend(error) = error else {

@@ -1,11 +1,12 @@
-//! Streamable HTTP over metier's own way to the network.
+//! Streamable HTTP over metier's own network stack.
 //!
-//! **Problem.** The library's client for HTTP brings a second HTTP stack with its own lookups, redirects, proxies and certificates; what metier knows about
-//! addresses would have to be built again on top of it.
+//! **Problem.** The library's client for HTTP brings a second HTTP stack with its own lookups, redirects, proxies and certificates;
+//! metier's checks of addresses would have to be implemented again on top of it.
 //!
-//! **Decision.** Each request is one call of [`fetch_in_pieces`] on a thread of its own: the name is looked up once, the address is checked and dialled, a
-//! redirect stays on the host, and every size and wait has a limit. Pieces of the body travel through a small channel, so that events arrive while the response is
-//! open. When the receiver is dropped the connection is closed, which is how the protocol of 2026 cancels a request.
+//! **Decision.** Each request is one call of [`fetch_in_pieces`] on its own thread: the name is resolved once, the address is checked and
+//! dialled, a redirect stays on the host, and every size and wait has a limit. Pieces of the body travel through a small channel, so that
+//! events arrive while the response is open. When the receiver is dropped the connection is closed, which is how the protocol of 2026
+//! cancels a request.
 
 use std::{
     borrow::Cow,
@@ -39,7 +40,7 @@ use crate::{error::shown, message::decode};
 
 /// Bytes of an error's body that are read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
-/// The longest that one response can stay open.
+/// The maximum time that one response can stay open.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// Redirects within the host, as from `/mcp` to `/mcp/`.
 const MAX_REDIRECTS: usize = 3;
@@ -138,7 +139,7 @@ fn exchange(
     };
     let limits = FetchLimits {
         timeout: LONGEST,
-        // One message is limited as it arrives; this is for an endless stream of them.
+        // One message is limited as it arrives; this limit is for an endless stream of them.
         max_body: shared.max_message as u64 * 4,
         max_upload: shared.max_message,
         max_redirects: MAX_REDIRECTS,
@@ -264,7 +265,7 @@ impl OpenResponse {
         Ok(whole)
     }
 
-    /// The beginning of the body of an error.
+    /// The start of an error's body.
     async fn error_text(mut self) -> String {
         let mut text = Vec::new();
         while let Some(Ok(piece)) = self.body.rest.recv().await {
@@ -337,9 +338,9 @@ impl OpenResponse {
             |request: &ClientRequest| matches!(request, ClientRequest::DiscoverRequest(_));
         let in_400s = StatusCode::from_u16(status).is_ok_and(|status| status.is_client_error());
         match (request, error) {
-            // An error of the protocol is an answer, whatever its status.
+            // An error of the protocol is an answer, with any status.
             (Some(request), Some(error)) => Refused::Answer(error, request.id.clone()),
-            // Older servers refuse the probe for the newer protocol with any status in the 400s.
+            // Older servers refuse the probe for the newer protocol with any 4xx status.
             (Some(request), None) if in_400s && !in_session && is_probe(&request.request) => {
                 let unknown = ErrorData::invalid_request(format!("HTTP {status}"), None);
                 Refused::Answer(unknown, request.id.clone())
@@ -352,7 +353,7 @@ impl OpenResponse {
     }
 }
 
-/// What a response without success means.
+/// The error for an unsuccessful response.
 enum Refused {
     Answer(ErrorData, rmcp::model::RequestId),
     Error(HttpError),
@@ -471,7 +472,7 @@ impl StreamableHttpClient for CheckedHttpClient {
     ) -> Result<(), HttpError> {
         let (session, token) = (Some(&*session_id), auth_header.as_deref());
         let headers = headers(&[], session, token, custom_headers);
-        // The server may or may not forget the session; nothing here depends on it.
+        // The server may forget the session; nothing here depends on it.
         self.send("DELETE", &uri, headers, Vec::new()).await?;
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::{
 pub struct SkillListing {
     /// The entries, as the server sent them.
     pub entries: Vec<Value>,
-    /// How long the server expects them to stay the same, in milliseconds.
+    /// How long the server expects them to be valid, in milliseconds.
     pub ttl_ms: u64,
     /// Why the rest was not read, if there was more.
     pub cut: Option<String>,
@@ -57,7 +57,7 @@ impl McpSkill {
     /// Reads an entry.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem.
     pub fn read(entry: &Value) -> Result<Self, String> {
         let uri = entry["uri"].as_str().ok_or("it has no `uri`")?;
         let frontmatter = entry["frontmatter"].as_object();
@@ -96,7 +96,7 @@ impl McpSkill {
         root.split_once("://").map_or(root, |(_, path)| path)
     }
 
-    /// What the catalog compares its files with.
+    /// The manifest that the catalog compares its files with.
     ///
     /// # Errors
     /// If it can't be verified, or breaks a rule of the extension.
@@ -161,7 +161,7 @@ impl SkillPages {
         self.cursors.last().map(String::as_str)
     }
 
-    /// Adds a page; the result is whether there is another one to read.
+    /// Adds a page; returns whether there is another one to read.
     pub(crate) fn add(&mut self, mut page: Value) -> Result<bool, McpError> {
         let size = page.to_string().len();
         let Some(Value::Array(skills)) = page.get_mut("skills").map(Value::take) else {

@@ -1,9 +1,10 @@
-//! Servers that require an authorization: OAuth, with the tokens in a file of the user's own.
+//! Servers that require an authorization: OAuth, with the tokens in a private file of the user.
 //!
-//! **Problem.** Many remote servers answer the first request with 401 and the address of an authorization server. The user has to be sent there with a browser,
-//! and what comes back has to be kept where no skill reads it. **Decision.** The library's state machine does OAuth (discovery, registration, PKCE, issuer, scopes,
-//! refresh); every request that it makes goes through metier's own network checks, and only [`LoginPrompt`] knows about people. Without a prompt nothing is
-//! opened: kept tokens are used and refreshed, and a server that wants more is an error.
+//! **Problem.** Many remote servers reply to the first request with 401 and the address of an authorization server. The user has to be sent
+//! there with a browser, and the tokens have to be stored where no skill reads them. **Decision.** The library's state machine does OAuth
+//! (discovery, registration, PKCE, issuer, scopes, refresh); every request that it makes goes through metier's own network checks, and only
+//! [`LoginPrompt`] interacts with the user. Without a prompt no browser is opened: kept tokens are used and refreshed, and a server that
+//! wants more is an error.
 
 use std::{
     fs,
@@ -26,7 +27,7 @@ use url::Url;
 
 use crate::error::{McpError, shown};
 
-/// The most bytes of an answer of an authorization server.
+/// The maximum size of an authorization server's response, in bytes.
 const MAX_ANSWER: u64 = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest file of tokens.
@@ -37,7 +38,7 @@ const MAX_TOKENS: u64 = 1 << 20;
 pub struct McpLogin {
     /// The file that tokens are kept in. Only the user can read it.
     pub file: PathBuf,
-    /// Sends the user to a browser; without it nothing is opened.
+    /// Sends the user to a browser; without it none is opened.
     pub prompt: Option<Arc<dyn LoginPrompt>>,
     /// The client that is registered at the authorization server, if the user has one.
     pub client_id: Option<String>,
@@ -52,7 +53,7 @@ pub trait LoginPrompt: Send + Sync {
     /// The address that the browser is sent back to.
     fn redirect_uri(&self) -> String;
 
-    /// Shows the user an address, and returns the whole address that the browser came back with.
+    /// Shows the user an address, and returns the complete address that the browser was redirected to.
     ///
     /// # Errors
     /// Why it did not come back.
@@ -210,7 +211,7 @@ struct TokenFile {
     server: String,
 }
 
-/// What is kept: tokens belong to one address.
+/// The stored data: tokens belong to one address.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct KeptTokens {
     server: String,
@@ -262,7 +263,7 @@ fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&draft, file)
 }
 
-/// A browser on this machine: it is sent back to an address of this machine, on which one request is awaited.
+/// A browser on this machine: it is redirected to an address of this machine, on which one request is expected.
 pub struct BrowserLogin {
     listener: TcpListener,
     port: u16,
@@ -315,7 +316,7 @@ impl LoginPrompt for BrowserLogin {
     }
 }
 
-/// The path of the request, if it is the one that is awaited.
+/// The path of the request, if it is the expected one.
 fn answered(mut stream: TcpStream) -> Option<String> {
     stream.set_nonblocking(false).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;

@@ -1,4 +1,4 @@
-//! A message of a server, from bytes.
+//! A server's message, from bytes.
 
 use rmcp::model::ServerJsonRpcMessage;
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 /// The methods of the Skills extension answer with one of these fields.
 const SKILL_FIELDS: [&str; 2] = ["skills", "skill"];
 
-/// Reads one message.
+/// Parses one message.
 ///
-/// The library tells results apart by their fields, and takes one with `_meta` and no field that it knows for the result of a tool: the list of skills would be
-/// lost. So `_meta` of an answer of the Skills extension, which nothing reads, is removed first.
+/// The library tells results apart by their fields, and takes one with `_meta` and no field that it knows for the result of a tool: the
+/// list of skills would be lost. So `_meta` of an answer of the Skills extension, which nothing reads, is removed first.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     let mut message: Value = serde_json::from_slice(bytes)?;
     if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut)

@@ -1,4 +1,4 @@
-//! A server that is a program: started, spoken to on its standard input and output, and ended with all that it started.
+//! A server that is a program: started, used through its standard input and output, and ended with all its descendants.
 
 use std::{
     future::ready,
@@ -29,9 +29,9 @@ const MAX_STDERR: usize = 4096;
 /// How long a program can take to end after its input was closed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is written to a server.
+/// The output to a server.
 pub(crate) type Outgoing = Pin<Box<dyn Sink<ClientJsonRpcMessage, Error = LinesCodecError> + Send>>;
-/// What a server writes.
+/// The input from a server.
 pub(crate) type Incoming = BoxStream<'static, ServerJsonRpcMessage>;
 
 /// A running program.
@@ -89,14 +89,14 @@ impl Program {
         Some(shown(last.trim()))
     }
 
-    /// Waits a moment for its end, after its input was closed, and then ends it and everything that it started.
+    /// Waits a moment for its end, after its input was closed, and then ends it and all its descendants.
     pub(crate) async fn end(mut self) {
         let group = self
             .child
             .id()
             .and_then(|id| Pid::from_raw(id.cast_signed()));
         timeout(PATIENCE, self.child.wait()).await.ok();
-        // What it started can still run when it has ended itself.
+        // Its descendants can still run after it has ended.
         if let Some(group) = group {
             kill_process_group(group, Signal::KILL).ok();
         }
@@ -104,7 +104,8 @@ impl Program {
     }
 }
 
-/// The messages among the lines. A line that is too long ends the connection, one that is not a message is skipped: programs print greetings.
+/// The messages among the lines. A line that is too long ends the connection, one that is not a message is skipped: programs print
+/// greetings.
 fn messages(
     lines: impl Stream<Item = Result<String, LinesCodecError>> + Send + 'static,
 ) -> Incoming {
@@ -120,7 +121,7 @@ fn messages(
     readable.filter_map(message).boxed()
 }
 
-/// Reads everything, and keeps the end of it.
+/// Reads everything, and keeps the last part.
 async fn keep_last(mut from: ChildStderr, kept: Arc<Mutex<Vec<u8>>>) {
     let mut piece = [0; 1024];
     while let Ok(count) = from.read(&mut piece).await {

@@ -1,4 +1,4 @@
-//! What the user configured about a server.
+//! The user's configuration of a server.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,11 +9,11 @@ use crate::login::McpLogin;
 /// A server that the user configured.
 #[derive(Clone, Debug)]
 pub struct ServerEntry {
-    /// The user's name for it. What the server calls itself is never used.
+    /// The user's name for it. The server's own name is never used.
     pub label: String,
     /// How it is reached.
     pub endpoint: McpEndpoint,
-    /// How long and how large anything can be.
+    /// The limits of time and size.
     pub limits: McpLimits,
 }
 
@@ -91,7 +91,7 @@ impl Default for McpLimits {
 }
 
 impl ServerEntry {
-    /// A text that changes when the user configures another program or address: what is known of one server is not used for another.
+    /// A string that changes when the user configures another program or address: data about one server is not used for another.
     #[must_use]
     pub fn identity(&self) -> String {
         match &self.endpoint {

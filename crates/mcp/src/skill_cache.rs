@@ -1,7 +1,7 @@
-//! What is known of a server's skills, on disk: its last list, and files that were read.
+//! Cached data about a server's skills: its last list, and files that were read.
 //!
-//! The folder is outside every place that is searched for skills, and no skill can write to it. A file is found by the server's label, the skill's URI and its
-//! digest; the caller compares its bytes with the digest again each time.
+//! The folder is outside every place that is searched for skills, and no skill can write to it. A file is found by the server's label, the
+//! skill's URI and its digest; the caller compares its bytes with the digest again each time.
 
 use std::{
     fs, io,
@@ -28,7 +28,7 @@ pub struct SkillCache {
     folder: PathBuf,
 }
 
-/// What is known of one server's skills.
+/// The cached data about one server's skills.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct KnownListing {
     /// Its list, if there was one.
@@ -44,7 +44,7 @@ pub struct KnownListing {
 /// The content of the file that the list is kept in.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// Hash of what the user configured.
+    /// Hash of the user's configuration.
     server: String,
     listed_at: u64,
     failed_at: u64,
@@ -61,7 +61,7 @@ impl SkillCache {
         Self { folder }
     }
 
-    /// What is known of a server. A list that another program or address sent under this label does not count.
+    /// The cached data about a server. A list that another program or address sent under this label does not count.
     #[must_use]
     pub fn known(&self, server: &ServerEntry) -> KnownListing {
         let read = || -> Option<KnownListing> {
@@ -109,14 +109,14 @@ impl SkillCache {
         Ok(())
     }
 
-    /// A file that was read before, if it is there. The bytes are not checked.
+    /// A cached file, if it exists. The bytes are not checked.
     #[must_use]
     pub fn file(&self, label: &str, uri: &str, digest: &[u8; 32], size: u64) -> Option<Vec<u8>> {
         let file = self.of(label).join(hash(uri)).join(hex(digest));
         read_bytes(&file, size).ok()
     }
 
-    /// Keeps a file that was read and verified. An error is ignored: the file is fetched again next time.
+    /// Stores a verified file. An error is ignored: the file is fetched again next time.
     pub fn keep_file(&self, label: &str, uri: &str, digest: &[u8; 32], bytes: &[u8]) {
         let folder = self.of(label).join(hash(uri));
         if self.file(label, uri, digest, bytes.len() as u64).as_deref() == Some(bytes) {
@@ -127,7 +127,7 @@ impl SkillCache {
             .ok();
     }
 
-    /// Removes what is known of servers that are no longer configured.
+    /// Removes the data about servers that are no longer configured.
     pub fn keep_only(&self, labels: &[&str]) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();

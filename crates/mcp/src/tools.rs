@@ -12,21 +12,21 @@ use crate::{
     error::McpError,
 };
 
-/// A tool that a server offers, as it describes it.
+/// A tool in its server's description.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpTool {
     /// Its name on the server.
     pub name: String,
-    /// What it does, in the server's words.
+    /// Its server's description.
     pub description: String,
     /// The JSON schema of its input.
     pub input_schema: Value,
 }
 
-/// What a tool returned.
+/// The result of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpToolResult {
-    /// Its text; what is not text is named.
+    /// Its text; other content is named.
     pub text: String,
     /// Whether the tool reported an error.
     pub is_error: bool,

@@ -1,7 +1,7 @@
-//! Compares what lenient reading makes of real skills with what PyYAML makes of them.
+//! Compares the result of lenient parsing of real skills with PyYAML's.
 //!
 //! `cargo run -p metier-model --example pyyaml -- FOLDER [PYTHON]` reads every SKILL.md below FOLDER twice: here, and with the
-//! PyYAML of PYTHON (`python3`). It prints how many load, every name and description that differs where PyYAML can parse the
+//! PyYAML of PYTHON (`python3`). It prints how many load, every name and description that differs although PyYAML can parse the
 //! frontmatter, and the diagnostics by code. Exit code 1 when a name differs.
 #![allow(clippy::print_stdout, reason = "a program that prints a table")]
 
@@ -18,7 +18,7 @@ use std::{
 use metier_model::{FileText, Files, Strictness, parse_card};
 use serde_json::Value;
 
-/// Reads paths, one on each line, and answers each with one line of JSON: name and description, or `null`.
+/// Reads paths, one on each line, and prints for each one line of JSON: name and description, or `null`.
 const SCRIPT: &str = r"
 import json, re, sys, yaml
 loader = getattr(yaml, 'CBaseLoader', yaml.BaseLoader)

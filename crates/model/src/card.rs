@@ -13,7 +13,7 @@ use crate::{
 pub struct Card {
     /// The name of the skill.
     pub name: SkillName,
-    /// What it does and when to use it.
+    /// The task it does and when to use it.
     pub description: Box<str>,
     /// More about when to use it (Claude Code).
     pub when_to_use: Option<Box<str>>,

@@ -72,7 +72,7 @@ pub enum CaseExpectation {
 pub struct CaseMistake {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// A description of the mistake.
     pub message: String,
 }
 

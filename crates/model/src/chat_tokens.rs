@@ -1,4 +1,4 @@
-//! The tokens of chat templates and the tags of hosts that no foreign text may contain. [`crate::model_text`] breaks
+//! The tokens of chat templates and the tags of hosts that no foreign text may contain. [`crate::model_text`] escapes
 //! them.
 //!
 //! Names of tags are compared without case, `_`, `-` and `:`, and with look-alike letters folded; see `name_of`
@@ -162,7 +162,7 @@ pub(crate) const BRACKETED: &[&str] = &[
 /// Tokens with an unusual form.
 pub(crate) const ODD: &[&str] = &["]~b]", "]~!b[", "[e~["];
 
-/// Those of all these tokens that never occur in honest text by accident.
+/// The ones of these tokens that never occur in honest text by accident.
 pub(crate) const TURNS: &[&str] = &[
     "INST",
     "SYSTEM_PROMPT",

@@ -3,7 +3,7 @@
 //! The whole table has a pointer for each of its seven thousand rows, and every start of the program relocates all of
 //! them; this is the part that is used. A test of the scanner compares it with the whole.
 
-/// The ASCII letter that is Unicode's prototype of this one.
+/// The ASCII letter that is Unicode's prototype of this letter.
 #[must_use]
 pub const fn prototype(c: char) -> Option<char> {
     Some(match c {

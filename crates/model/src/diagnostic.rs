@@ -194,13 +194,13 @@ codes! {
     MetadataForm = "metadata-form", warning, error;
     /// A metadata value is not text.
     MetadataValue = "metadata-value", silent, error;
-    /// The allowed tools are not one space-separated text.
+    /// The allowed tools are not one space-separated string.
     AllowedToolsForm = "allowed-tools-form", silent, error;
     /// A known field that is not part of the specification.
     NonStandardField = "non-standard-field", silent, error;
     /// An unknown field.
     UnknownField = "unknown-field", warning, error;
-    // Fields of ours and of other tools
+    // Fields of metier and of other tools
     /// A field has the wrong form and was ignored.
     FieldForm = "field-form", warning, warning;
     /// The version is not SemVer.
@@ -258,7 +258,7 @@ codes! {
     WordsInstruct = "words-instruct", warning, warning;
     /// A configured MCP server did not list its skills, or not all of them.
     McpServer = "mcp-server", warning, warning;
-    /// What an MCP server says about a skill breaks the rules of the Skills extension; it is not loaded.
+    /// An MCP server's description of a skill breaks the rules of the Skills extension; the skill is not loaded.
     RemoteSkill = "remote-skill", error, error;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
@@ -325,7 +325,7 @@ pub struct Diagnostic {
     pub code: DiagnosticCode,
     /// The problem in one sentence.
     pub message: Box<str>,
-    /// What to type or change.
+    /// How to fix it.
     pub hint: Option<Box<str>>,
     /// The file, relative to the skill's folder; an absolute path if there is no skill.
     pub file: Box<str>,

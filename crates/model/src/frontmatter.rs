@@ -2,7 +2,7 @@
 //!
 //! Only a line that is exactly `---` opens it (trailing spaces are tolerated), and the first line that starts with
 //! `---` closes it: a `---` inside a value, in a block scalar or later in the body never counts. Other readers split
-//! the text at the characters `---`, and lose half of a description that contains them. A closing line with more text
+//! the text at the characters `---`, and lose a part of a description that contains them. A closing line with more text
 //! on it (`---# Heading`), or an indented one if there is no other, is accepted with a warning, and the text after
 //! the hyphens is body.
 
@@ -123,7 +123,7 @@ fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
     })
 }
 
-/// An indented line of three hyphens, if no heading comes before it: after one it is part of the body.
+/// An indented line of three hyphens, if no heading comes before it: after a heading it is part of the body.
 fn indented_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let mut start = from;
     while start < bytes.len() && bytes[start] != b'#' {
@@ -136,7 +136,7 @@ fn indented_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     None
 }
 
-/// Built once: for a text as short as most frontmatters, building it takes longer than searching.
+/// Built once: for text as short as most frontmatters, building it takes longer than searching.
 static DASHES: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("---"));
 
 /// The first line that starts with `---`: the text after it was not meant to be fields.

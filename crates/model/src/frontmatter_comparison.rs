@@ -1,8 +1,8 @@
-//! Whether the frontmatter of a SKILL.md is what someone said it is.
+//! Whether the frontmatter of a SKILL.md matches a server's listing.
 //!
-//! A server that lists skills sends their frontmatter as JSON, made by a YAML reader of its own. Readers differ in what they make of an unquoted `1.10`, `yes` or
-//! `2026-01-01`: a number or a text, true or a text, a date or a text. So a value of JSON is compared with what is written, and is the same if some reader of YAML
-//! could have made it of that.
+//! A server that lists skills sends their frontmatter as JSON, made by its own YAML reader. Readers parse an unquoted `1.10`, `yes` or
+//! `2026-01-01` differently: as a number or a string, true or a string, a date or a string. So a JSON value is compared with the written
+//! text, and matches if any YAML reader could have produced it from that text.
 
 use serde_json::{Map, Value as Json};
 
@@ -68,7 +68,7 @@ fn is_same(node: &Node<'_>, json: &Json) -> bool {
     }
 }
 
-/// The number that an unquoted text is, in the notations of YAML.
+/// The number that an unquoted scalar represents, in the notations of YAML.
 fn number(text: &str) -> Option<f64> {
     let plain = text.replace('_', "");
     let (sign, digits) = match plain.strip_prefix('-') {

@@ -1,7 +1,7 @@
 //! # metier-model — what a skill is
 //!
 //! **Problem.** Skills are written by thousands of people for a dozen programs, and a sixth of all frontmatters is
-//! not valid YAML. A strict reader loses skills; a loose reader loads something else than the author wrote.
+//! not valid YAML. A strict reader loses skills; a loose reader loads something other than what the author wrote.
 //!
 //! **Goals.** One [`SkillManifest`] for SKILL.md and SKILL.yaml in every dialect; every deviation is a [`Diagnostic`] with
 //! a position and a hint; a strict mode that is exactly the specification.

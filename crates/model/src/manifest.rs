@@ -120,11 +120,11 @@ pub struct Contract {
     pub postconditions: Vec<Json>,
     /// The form of its output: a JSON Schema or prose.
     pub output_contract: Option<Json>,
-    /// Which skills it works with.
+    /// The skills that it works with.
     pub compatibility_rules: Vec<CompatibilityRule>,
-    /// Which skills it has to be combined with.
+    /// The skills that it has to be combined with.
     pub composability_rules: Vec<ComposabilityRule>,
-    /// Which skills it conflicts with.
+    /// The skills that it conflicts with.
     pub conflicts_with: Vec<Box<str>>,
 }
 
@@ -185,7 +185,7 @@ pub struct Triggers {
     pub modes: Vec<Box<str>>,
 }
 
-/// Resource limits of the code; the host's defaults where not given, and never more than the host's maximum.
+/// Resource limits of the code; where not given, the host's defaults apply, and never more than the host's maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CodeLimits {
     /// Memory limit in MiB.
@@ -237,7 +237,7 @@ pub struct SkillCode {
 pub struct ToolDefinition {
     /// The name of the tool.
     pub name: Box<str>,
-    /// What the tool does, for a model.
+    /// The description of the tool, for a model.
     pub description: Box<str>,
     /// The JSON Schema of its input, if the manifest has one.
     pub input_schema: Option<Json>,

@@ -1,16 +1,16 @@
 //! Makes foreign text safe for a model.
 //!
-//! **Problem.** A model reads one long text. Tokens that begin a turn (`<|im_start|>`, `[INST]`) are recognized by
+//! **Problem.** A model reads one long text. Tokens that begin a turn (`<|im_start|>`, `[INST]`) are recognised by
 //! its tokenizer wherever they are; models are trained to obey the tags of their host (`<system-reminder>`,
 //! `<function_results>`). A skill, a file or the output of a tool can contain any of them.
 //!
-//! **Decision.** Each one is broken: its first character becomes an HTML entity (`&lt;|im_start|>`), which stays
+//! **Decision.** Each one is escaped: its first character becomes an HTML entity (`&lt;|im_start|>`), which stays
 //! readable, means the same to a model that is asked about templates, and is no longer a token. Names are compared as
 //! a model reads them: with compatible and look-alike letters folded. A frame with a random name would not help:
-//! tokens inside it are recognized too, and text that changes with each activation can't be cached or compared.
+//! tokens inside it are recognised too, and text that changes with each activation can't be cached or compared.
 //! Invisible characters are spelled out, or counted if there are many.
 //!
-//! **In → out.** Text of a skill, a file or a tool → text without turns, host tags or metier's frames. What people
+//! **In → out.** Text of a skill, a file or a tool → text without turns, host tags or metier's frames. Output that people
 //! and programs get as bytes (`show --raw`, `read`) does not pass through here.
 
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ pub fn for_model_framed(text: &str) -> Cow<'_, str> {
     broken(text, false)
 }
 
-/// The token or host tag at the start of a text, if it is one that can't be anything else.
+/// The token or host tag at the start of a string, if it is one that can't be anything else.
 #[must_use]
 pub fn chat_token_at(text: &str) -> Option<&str> {
     let opening = text
@@ -89,7 +89,7 @@ fn broken(text: &str, frames: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Spells out the hidden characters at the start of a text, and returns the rest.
+/// Spells out the hidden characters at the start of a string, and returns the rest.
 fn spell<'t>(text: &'t str, out: &mut String) -> &'t str {
     let rest = text.trim_start_matches(is_hidden);
     let hidden = &text[..text.len() - rest.len()];
@@ -113,7 +113,7 @@ fn is_opening(c: char) -> bool {
     is_angle(c) || is_square(c) || c == ']'
 }
 
-/// Whether a reader takes the character for the start of a tag, or some tokenizers convert it to one.
+/// Whether a reader treats the character as the start of a tag, or some tokenizers convert it to one.
 fn is_angle(c: char) -> bool {
     matches!(
         c,
@@ -121,7 +121,7 @@ fn is_angle(c: char) -> bool {
     )
 }
 
-/// Whether a reader takes the character for the end of a tag.
+/// Whether a reader treats the character as the end of a tag.
 fn is_angle_end(c: char) -> bool {
     matches!(
         c,
@@ -220,7 +220,7 @@ fn has_bar_name(opening: char, bare: &str) -> bool {
     !name.is_empty() && !name.starts_with(' ') && closes
 }
 
-/// One character in front of another bar.
+/// One character before another bar.
 fn is_quoted(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(|c| c.is_ascii_punctuation())

@@ -23,10 +23,10 @@ pub const RESERVED: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillName(Box<str>);
 
-/// Why a text can't be a name.
+/// Why a string can't be a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameError {
-    /// The text is empty.
+    /// The string is empty.
     Empty,
     /// It contains `/`, `\` or `..` and could be mistaken for a path.
     PathLike,
@@ -53,15 +53,15 @@ impl fmt::Display for NameError {
 impl std::error::Error for NameError {}
 
 impl SkillName {
-    /// A name, if the text can be one. [`departures`] checks whether it also conforms to the specification.
+    /// A name, if the string can be one. [`departures`] checks whether it also conforms to the specification.
     ///
     /// # Errors
-    /// If the text is empty, path-like, invisible, reserved or too long.
+    /// If the string is empty, path-like, invisible, reserved or too long.
     pub fn new(text: &str) -> Result<Self, NameError> {
         usable(text).map(|name| Self(name.into()))
     }
 
-    /// The name as text.
+    /// The name as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -82,10 +82,10 @@ impl fmt::Display for SkillName {
     }
 }
 
-/// Whether a text can be the user's name for a server: it becomes a part of skill and tool names.
+/// Checks whether a string can be the user's name for a server: it becomes a part of skill and tool names.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem.
 pub fn check_server_label(label: &str) -> Result<(), &'static str> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if label.is_empty() || label.len() > 32 || !label.chars().all(is_plain) {
@@ -97,7 +97,7 @@ pub fn check_server_label(label: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The trimmed text, if it can be a name.
+/// The trimmed string, if it can be a name.
 pub(crate) fn usable(text: &str) -> Result<&str, NameError> {
     if is_plain(text) {
         return Ok(text);

@@ -39,7 +39,7 @@ impl Want {
     }
 }
 
-/// Why a text is not a permission.
+/// Why a string is not a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WantError {
     /// It is not one of the ten permissions.

@@ -43,7 +43,7 @@ impl<'a> DiagnosticCollector<'a> {
         }
     }
 
-    /// A report of the same file that is discarded.
+    /// A report about the same file that is discarded.
     pub(crate) fn silent(&self) -> Self {
         Self::new(self.mode, self.file, self.text)
     }

@@ -22,7 +22,7 @@ pub struct PatternRule {
     pub message: Box<str>,
     /// Advice for fixing a finding.
     pub fix: Option<Box<str>>,
-    /// Only files with these endings; all if empty.
+    /// Only files with these extensions; all if empty.
     pub files: Vec<Box<str>>,
     /// Only files in these languages; all if empty.
     pub languages: Vec<Box<str>>,

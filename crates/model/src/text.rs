@@ -97,8 +97,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text for a user who decides: like [`visible`], and white space that would push a part of it out of sight, or
-/// look like something else, is counted or escaped. Single spaces between words are kept.
+/// The text for a user who decides: like [`visible`], and white space that would move a part of it out of sight, or
+/// look like another character, is counted or escaped. Single spaces between words are kept.
 #[must_use]
 pub fn with_blanks_shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -122,7 +122,7 @@ pub fn with_blanks_shown(text: &str) -> String {
     out
 }
 
-/// A text as one word of a command line, quoted where necessary: a skill's name must not become a command when the
+/// A string as one word of a command line, quoted where necessary: a skill's name must not become a command when the
 /// user copies a hint.
 #[must_use]
 pub fn shell_word(text: &str) -> Cow<'_, str> {

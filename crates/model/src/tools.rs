@@ -1,6 +1,6 @@
 //! The names of tools in a manifest: a closed grammar.
 //!
-//! **Problem.** `allowed-tools` is written as a text or a list, with commas or spaces, with `Bash(git:*)`, `*`, and
+//! **Problem.** `allowed-tools` is written as a string or a list, with commas or spaces, with `Bash(git:*)`, `*`, and
 //! with garbage. A parser that ignores what it doesn't know ends up allowing it.
 //!
 //! **Decision.** An entry is a [`ToolPattern`]: a set of uses of tools. Anything outside the grammar is a
@@ -73,9 +73,9 @@ enum ToolScope {
     All,
     /// Commands that start with these words.
     Begins(Vec<Box<str>>),
-    /// Exactly this text; for a command, with single spaces.
+    /// Exactly this string; for a command, with single spaces.
     Exactly(Box<str>),
-    /// Texts that match this pattern with `*`.
+    /// Strings that match this pattern with `*`.
     Like(Box<str>),
 }
 
@@ -84,7 +84,7 @@ enum ToolScope {
 pub enum ToolError {
     /// It is empty or too long.
     Length,
-    /// It doesn't start with the name of a tool, or something follows the name.
+    /// It doesn't start with the name of a tool, or other text follows the name.
     Name,
     /// The parentheses are empty, unbalanced, or contain control characters.
     Scope,
@@ -215,7 +215,7 @@ impl ToolPattern {
         text.parse().unwrap_or_else(salvage)
     }
 
-    /// One call of a tool. Its argument can be any text: it is compared, not parsed.
+    /// One call of a tool. Its argument can be any string: it is compared, not parsed.
     ///
     /// # Errors
     /// If the name is not a valid tool name.
@@ -376,7 +376,7 @@ fn begins(command: &str, begin: &[Box<str>]) -> bool {
     begin.iter().all(|word| found.next() == Some(&**word))
 }
 
-/// Whether a text is certainly one command: nothing in it starts another one or writes a file.
+/// Whether a string is certainly one command: nothing in it starts another one or writes a file.
 fn is_one_command(text: &str) -> bool {
     !text.contains(|c: char| c.is_control() || ";|&<>$`(){}\\".contains(c))
 }
@@ -396,7 +396,7 @@ fn parts(command: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a command can run others than the one it starts with.
+/// Whether a command can run programs other than the one it starts with.
 fn may_be_more(command: &str) -> bool {
     let runs = |program: &&str| RUNNERS.contains(program);
     !is_one_command(command) || parts(command).first().is_some_and(runs)
@@ -424,7 +424,7 @@ fn may_be_alike(one: &str, other: &str) -> bool {
     (open || one.len() == other.len()) && one.iter().zip(&other).all(alike)
 }
 
-/// Whether a path contains nothing that leads elsewhere.
+/// Whether a path contains no part that leads elsewhere.
 fn is_straight(text: &str) -> bool {
     !text
         .split(['/', '\\'])
@@ -433,7 +433,7 @@ fn is_straight(text: &str) -> bool {
         && !text.contains(char::is_control)
 }
 
-/// Whether two texts, with or without stars, certainly match different things.
+/// Whether two strings, with or without stars, certainly match different things.
 fn apart(one: &str, other: &str) -> bool {
     let (one, other) = (
         one.strip_prefix("./").unwrap_or(one),
@@ -455,7 +455,7 @@ fn apart(one: &str, other: &str) -> bool {
     comparable && differ
 }
 
-/// Whether a text matches a pattern with stars.
+/// Whether a string matches a pattern with stars.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let head = parts.next().unwrap_or_default();
@@ -475,7 +475,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(tail)
 }
 
-/// The entries of a text, separated by commas or spaces; parentheses keep their content together. A parenthesis after
+/// The entries of a string, separated by commas or spaces; parentheses keep their content together. A parenthesis after
 /// a space still belongs to the word before it: `Bash (git)` must not become all of `Bash`.
 #[must_use]
 pub fn split(text: &str) -> Vec<&str> {

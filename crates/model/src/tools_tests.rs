@@ -1,4 +1,4 @@
-//! The grammar of tools: what it contains, what it does not, and which pattern covers which.
+//! The grammar of tools: valid and invalid entries, and which pattern covers which.
 
 use super::*;
 

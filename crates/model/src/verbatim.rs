@@ -1,7 +1,7 @@
 //! A frontmatter as its author wrote it, as JSON, for programs that compare it with the file.
 //!
-//! The reader of manifests repairs what it can. Here nothing is repaired: another reader of the same file has to get the same values, so text
-//! that is not plain YAML 1.2 has no JSON form. Scalars have the types of the core schema of YAML 1.2.
+//! The reader of manifests repairs what it can. This one repairs nothing: another reader of the same file has to get the same values, so
+//! text that is not plain YAML 1.2 has no JSON form. Scalars have the types of the core schema of YAML 1.2.
 
 use serde_json::{Map, Number, Value};
 
@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// All fields of the frontmatter of a SKILL.md, in their order. `None` if it has none, if it is not YAML, if a key occurs twice, or if a value has no
-/// JSON form.
+/// All fields of the frontmatter of a SKILL.md, in their order. `None` if it has none, if it is not YAML, if a key occurs twice, or if a
+/// value has no JSON form.
 ///
 /// ```
 /// let text = "---\nname: pdf\nmetadata:\n  pages: 3\n  version: '1.10'\n---\nBody.\n";
@@ -30,7 +30,7 @@ pub fn frontmatter_as_json(text: &str) -> Option<Map<String, Value>> {
     let split = frontmatter::split(text, &mut report)?;
     let base = u32::try_from(split.yaml.start).ok()?;
     let node = full::read(text.get(split.yaml)?, base, &mut report).ok()?;
-    // A tolerated oddity (a second document, a merge key, a repeated key) is read differently elsewhere.
+    // A tolerated oddity (a second document, a merge key, a repeated key) is parsed differently by other readers.
     if !report.list.is_empty() {
         return None;
     }
@@ -61,7 +61,7 @@ fn json(node: &Node<'_>) -> Option<Value> {
     })
 }
 
-/// An unquoted scalar by the core schema of YAML 1.2; `None` for a number that JSON does not have.
+/// An unquoted scalar by the core schema of YAML 1.2; `None` for a number that JSON can't represent.
 fn scalar(text: &str) -> Option<Value> {
     match text {
         "true" | "True" | "TRUE" => return Some(true.into()),

@@ -27,7 +27,7 @@ impl Source {
         Self::Inline,
     ];
 
-    /// The word in text and JSON.
+    /// The name used in text and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,12 +40,12 @@ impl Source {
     }
 }
 
-/// A word that this field does not allow.
+/// A value that this field does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// The word as written.
+    /// The value as written.
     pub found: String,
-    /// The words that the field allows.
+    /// The values that the field allows.
     pub known: &'static [&'static str],
 }
 
@@ -87,7 +87,7 @@ words!(Source, &["extra", "builtin", "user", "project", "inline"],
     "extra" => Self::Extra, "builtin" => Self::Builtin, "user" => Self::User,
     "project" => Self::Project, "inline" => Self::Inline);
 
-/// What a skill contributes while it is active.
+/// A kind of contribution of an active skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkillType {
     /// Tools that a model can call.
@@ -112,7 +112,7 @@ impl SkillType {
         Self::Transform,
     ];
 
-    /// The word in manifests and JSON.
+    /// The name used in manifests and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -199,7 +199,7 @@ impl Backend {
         Self::Js,
     ];
 
-    /// The word in manifests and JSON.
+    /// The name used in manifests and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -228,7 +228,7 @@ pub enum Os {
 }
 
 impl Os {
-    /// The word in messages and JSON.
+    /// The name used in messages and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -247,7 +247,7 @@ words!(Os, &["darwin", "macos", "linux", "win32", "windows"],
 pub struct Version(Box<(Box<str>, Option<semver::Version>)>);
 
 impl Version {
-    /// Keeps the text and parses it as SemVer; `1.2` is read as `1.2.0`.
+    /// Keeps the string and parses it as SemVer; `1.2` is parsed as `1.2.0`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let core = text.trim().trim_start_matches('v');
@@ -306,7 +306,7 @@ impl fmt::Display for Digest {
     }
 }
 
-/// The text is not `sha256:` and 64 lower-case hexadecimal digits.
+/// The string is not `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotADigest;
 

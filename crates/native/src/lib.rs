@@ -2,7 +2,7 @@
 //!
 //! **Problem.** A loaded library can do everything that its process can: crash it, print to its pipes, never return.
 //! **Decision.** So it gets its own process: our binary again, started in the same sandbox as a program of a skill. This crate
-//! is what runs there. It loads one library, and implements the wire protocol for it.
+//! is the code of that process. It loads one library, and implements the wire protocol for it.
 //!
 //! **In → out.** `metier __native-host LIB`: lines on stdin → calls of the library, through the C interface of
 //! `sdk/include/metier.h` → lines on stdout. Requests of the library become `host/*` requests on the same pipes.

@@ -1,8 +1,8 @@
 //! A loaded library, and the calls to it: everything that trusts its pointers.
 //!
-//! **Problem.** Nothing that a library returns can be trusted, and much of it can't be checked: a wrong pointer crashes the
-//! process. **Decision.** What can be checked is checked (null, alignment, sizes, lengths); the process around it contains the rest. The host's
-//! state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
+//! **Problem.** Nothing that a library returns can be trusted, and much of it can't be checked: a wrong pointer crashes the process.
+//! **Decision.** Everything that can be checked is checked (null, alignment, sizes, lengths); the process around it contains the rest. The
+//! host's state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
 #![expect(
     unsafe_code,
     reason = "a library is called here, and nowhere else; each block states what it relies on"
@@ -116,7 +116,7 @@ impl LoadedLibrary {
         let mut asked = asked;
         let mut answer = Bytes::NONE;
         self.desk.answering.set(ptr::from_mut(&mut asked).cast());
-        // SAFETY: a function of the library with the skill that it made, and what it is lent outlives the call.
+        // SAFETY: a function of the library with the skill that it made, and the lent pointers outlive the call.
         let status = unsafe {
             (self.functions.answer)(self.skill, Bytes::of(request), self.host, &raw mut answer)
         };
@@ -126,7 +126,7 @@ impl LoadedLibrary {
             return Err(AbiError::Status(status));
         }
         let read = read(answer);
-        // SAFETY: what the library just gave out, once, and nothing of it is used any more.
+        // SAFETY: the library just returned it, it is released once, and no part of it is used any more.
         unsafe { (self.functions.release)(self.skill, answer) };
         read
     }
@@ -143,13 +143,13 @@ type Entry = unsafe extern "C" fn() -> *const Table;
 
 /// The function that returns the table. All symbols are bound at once, so that a missing one is reported now.
 fn entry(path: &Path) -> Result<Entry, LoadError> {
-    // SAFETY: its constructors run here; what they may do is what this process may do, which has nothing to lose.
+    // SAFETY: its constructors run here; they may do what this process may do, which has nothing to lose.
     let library = unsafe { unix::Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
     let library = library.map_err(|error| LoadError::NotLoaded {
         path: path.to_owned(),
         why: reason(&error, path),
     })?;
-    // SAFETY: that a symbol of this name is such a function is what metier.h asks for; it can't be checked.
+    // SAFETY: metier.h requires that a symbol of this name is such a function; it can't be checked.
     let entry = unsafe { library.get::<Entry>(ENTRY) };
     let entry = entry.map(|entry| *entry);
     // Never unloaded: its threads and its exit handlers would run unmapped code.
@@ -166,7 +166,7 @@ fn reason(error: &dyn Error, path: &Path) -> String {
 
 /// The table, after its header was checked.
 fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
-    // SAFETY: the function of the library that gives out its table; it takes nothing.
+    // SAFETY: the function of the library that returns its table; it takes nothing.
     let table = unsafe { entry() };
     if table.is_null() || !table.is_aligned() {
         return Err(LoadError::NoTable(path.to_owned()));
@@ -207,7 +207,7 @@ extern "C" fn ask(context: *mut c_void, question: Bytes) -> Bytes {
     if context.is_null() {
         return Bytes::of(NOT_NOW);
     }
-    // SAFETY: the library passes the context that it was given, which is never freed; of it only the thread's name is read here,
+    // SAFETY: the library passes its context, which is never freed; only the thread's name is read here,
     // which never changes.
     let thread = unsafe { (*context.cast::<CallContext>()).thread };
     if thread::current().id() != thread {

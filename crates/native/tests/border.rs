@@ -1,5 +1,5 @@
-//! The border from the host's side, with a library that behaves: what is lent is given back, and only who is asked may ask. Libraries that
-//! don't behave are tested from outside, in `crates/cli`: here they would take the test with them.
+//! The interface from the host's side, with a well-behaved library: lent memory is returned, and only the called thread may send requests.
+//! Libraries that misbehave are tested from outside, in `crates/cli`: here they would end the test as well.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use metier_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Knows one variable, and counts who asks.
+/// A host that knows one variable, and counts the requests.
 #[derive(Default)]
 struct Desk(Vec<String>);
 
@@ -67,7 +67,7 @@ fn a_library_that_is_not_there_is_an_answer() {
     assert!(error.message.starts_with(expected), "{}", error.message);
 }
 
-/// In its own process, like a skill's: nothing else adds to the counters of the library.
+/// In a separate process, like a skill's: nothing else changes the counters of the library.
 #[test]
 fn every_answer_is_given_back_once_and_the_skill_at_the_end() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ledger.txt");

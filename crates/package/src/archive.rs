@@ -1,8 +1,8 @@
 //! Archives, read completely or refused.
 //!
-//! Unpackers disagree about archives that lie: two entries with one name, headers that contradict each other, data between entries. What one
-//! tool scans is then not what another one unpacks. So there is one reader, it accepts only what all tools read alike, and one problem refuses the
-//! whole archive.
+//! Unpackers disagree about malformed archives: two entries with one name, headers that contradict each other, data between entries. One
+//! tool then scans other content than another one unpacks. So there is one reader, it accepts only archives that all tools read alike, and
+//! one problem refuses the whole archive.
 
 mod tar;
 mod zip;
@@ -14,7 +14,7 @@ use crate::{
     tree::{PackageFile, PackageTree, TreeError},
 };
 
-/// What an archive can hold at most. What is counted is what was read, not what a header announces.
+/// The limits of an archive. They apply to the bytes that were read, not to the sizes in headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveLimits {
     /// Bytes of the archive itself.
@@ -41,13 +41,13 @@ impl Default for ArchiveLimits {
     }
 }
 
-/// Content of up to this size is accepted at any ratio: a megabyte of spaces is odd, and harmless.
+/// Content of up to this size is accepted at any ratio: a megabyte of spaces is odd, but harmless.
 const RATIO_FLOOR: usize = 1 << 20;
 
 /// Reads a zip (`.skill`), tar, tar.gz or tar.zst archive, recognised by its content.
 ///
 /// # Errors
-/// If it is none of these, is damaged or ambiguous, holds anything but plain files and folders, or exceeds a limit.
+/// If it is none of these, is damaged or ambiguous, contains anything but plain files and folders, or exceeds a limit.
 pub fn read_archive(bytes: &[u8], limits: ArchiveLimits) -> Result<PackageTree, ArchiveError> {
     if bytes.len() > limits.packed {
         return Err(ArchiveError::TooLarge {
@@ -125,12 +125,12 @@ fn read_within(source: &mut impl Read, most: usize) -> Result<Vec<u8>, ArchiveEr
     }
 }
 
-/// What is left of the limits.
+/// The remaining limits.
 struct Budget {
     limits: ArchiveLimits,
     entries: usize,
     unpacked: usize,
-    /// The most bytes that the content can have, by the ratio.
+    /// The maximum size of the content in bytes, by the ratio.
     by_ratio: usize,
 }
 
@@ -192,7 +192,7 @@ impl Budget {
 /// Why an archive was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    /// The first bytes belong to no format that we read.
+    /// The first bytes belong to no supported format.
     #[error("not a zip, tar, tar.gz or tar.zst archive")]
     Unknown,
     /// The archive itself is over the limit.
@@ -221,7 +221,7 @@ pub enum ArchiveError {
     /// The archive can't be read to its end.
     #[error("the archive is damaged: {0}")]
     Damaged(String),
-    /// Two tools would read different things in it.
+    /// Two tools would read it differently.
     #[error("the archive is ambiguous: {0}")]
     Ambiguous(String),
     /// There is data before or after the archive.
@@ -238,7 +238,7 @@ pub enum ArchiveError {
     Special {
         /// The entry.
         path: String,
-        /// What it is.
+        /// Its type.
         kind: &'static str,
     },
     /// An entry has a name that no package can have.

@@ -1,10 +1,10 @@
-//! # metier-package — what a package of a skill is
+//! # metier-package — the package format of skills
 //!
-//! **Problem.** A skill travels as an archive that a stranger made. Archives lie about names and sizes, unpackers disagree about what they contain,
-//! and a version that was approved yesterday can hold other bytes today.
+//! **Problem.** A skill is distributed as an archive by an unknown author. Archives can have false names and sizes, unpackers disagree
+//! about their content, and a version that was approved yesterday can contain other bytes today.
 //!
-//! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives a merge;
-//! signatures that other tools can check.
+//! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives
+//! a merge; signatures that other tools can check.
 //!
 //! **In → out.** bytes → [`PackageTree`] → [`Digest`](metier_model::Digest); tree → reproducible `.skill` bytes ([`pack`]);
 //! text ↔ [`Lock`]; requirements + versions → [`resolve`]d versions or sentences that explain the conflict.

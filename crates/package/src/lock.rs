@@ -1,7 +1,7 @@
-//! `metier.lock`: which bytes of which skill are installed, where they came from, and what was approved.
+//! `metier.lock`: the installed bytes of each skill, their source, and the approved permissions.
 //!
-//! One table for each skill, sorted, one line for each fact: two branches that install different skills merge without a conflict. There are no
-//! times in it, so that installing the same skill twice gives the same file.
+//! One table for each skill, sorted, one line for each fact: two branches that install different skills merge without a conflict. It
+//! contains no times, so that installing the same skill twice gives the same file.
 
 use std::{collections::BTreeMap, fmt::Write as _, str::FromStr};
 
@@ -30,13 +30,13 @@ pub struct LockedSkill {
     pub version: Option<Version>,
     /// Where it was installed from, as it can be typed again.
     pub source: String,
-    /// The registry that it came from, if it came from one: its other versions come from nowhere else.
+    /// The registry that it came from, if any: its other versions come only from there.
     pub registry: Option<String>,
     /// The commit, if it came from a git repository.
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
     pub archive: Option<Digest>,
-    /// The digest of its files as they can be used.
+    /// The current digest of its files.
     pub tree: Digest,
     /// The digest of its files as they were installed, if the user accepted an edit since.
     pub original: Option<Digest>,
@@ -46,9 +46,9 @@ pub struct LockedSkill {
     pub permissions: Vec<String>,
     /// The skills that it requires, sorted.
     pub requires: Vec<String>,
-    /// The other agents in whose folders it is, sorted: `claude-code` for a link, `claude-code=copy` for a copy.
+    /// The other agents whose folders contain it, sorted: `claude-code` for a link, `claude-code=copy` for a copy.
     pub agents: Vec<String>,
-    /// What the scanner found.
+    /// The verdict of the scanner.
     pub verdict: VerdictWord,
     /// The rules that it used.
     pub rules: String,
@@ -61,7 +61,7 @@ pub enum VerdictWord {
     Clean,
     /// Findings for information.
     Info,
-    /// Findings that deserve a look.
+    /// Warnings.
     Warning,
     /// A chain of evidence that blocks; the user accepted it.
     Critical,
@@ -78,7 +78,7 @@ impl VerdictWord {
         (Self::Incomplete, "incomplete"),
     ];
 
-    /// The word in the file.
+    /// The name used in the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         let found = Self::ALL.iter().find(|(verdict, _)| *verdict == self);
@@ -89,7 +89,7 @@ impl VerdictWord {
 impl FromStr for Lock {
     type Err = LockError;
 
-    /// Reads a lock file. What is not understood is an error: a pin that is ignored protects nothing.
+    /// Parses a lock file. An unknown part is an error: a pin that is ignored protects nothing.
     fn from_str(text: &str) -> Result<Self, LockError> {
         if let Some(line) = conflict_line(text) {
             return Err(LockError::Conflict { line });
@@ -286,7 +286,7 @@ pub enum LockError {
     Field {
         /// Its full name.
         field: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Local edits and a new version of the same skill, joined file by file.
+//! Local edits and a new version of the same skill, merged file by file.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! A tree as a `.skill` file: a zip archive whose bytes depend on the files only.
 //!
 //! All files are in one folder with the name of the skill, because tools that install `.skill` files unpack them into a folder of skills.
-//! [`PackageTree::only_skill`] reads archives with that folder and archives without it. The archive is written here, field by field: another version of a
-//! library would write other bytes.
+//! [`PackageTree::only_skill`] reads archives with that folder and archives without it. The archive is written here, field by field:
+//! another version of a library would write other bytes.
 
 use std::io::Write;
 
@@ -30,10 +30,10 @@ const UTF8: u16 = 1 << 11;
 /// Midnight of 1 January 1980, the first time that a zip archive can contain.
 const TIME: u16 = 0;
 const DATE: u16 = 1 << 5 | 1;
-/// A regular file that all users can read, the owner can write and none can execute.
+/// A regular file that all users can read, only the owner can write and none can execute.
 const ATTRIBUTES: u32 = 0o100_644 << 16;
 
-/// Packs a tree into one folder of this name. Without a name the files are at the root, as lists below `/.well-known/` require it.
+/// Packs a tree into one folder of this name. Without a name the files are at the root, as lists below `/.well-known/` require.
 ///
 /// The entries are sorted, and contain no times, owners or modes of the machine that packed them: the same files give the same bytes.
 ///
@@ -98,7 +98,7 @@ fn deflated(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn length(bytes: &[u8]) -> Result<u32, PackError> {
-    // The largest number means that the real one is elsewhere.
+    // The maximum value means that the real one is elsewhere.
     let length = u32::try_from(bytes.len()).ok();
     length.filter(|length| *length < u32::MAX).ok_or(PackError)
 }
@@ -106,8 +106,8 @@ fn length(bytes: &[u8]) -> Result<u32, PackError> {
 /// The schema that `metier new` writes for editors.
 const EDITOR_SCHEMA: &str = "SKILL.schema.json";
 
-/// Whether a package leaves out this file of a skill's folder: output of tools, evaluations, what only editors read, and packages that were made
-/// before.
+/// Whether a package leaves out this file of a skill's folder: output of tools, evaluations, files for editors, and earlier
+/// packages.
 #[must_use]
 pub fn is_left_out(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));

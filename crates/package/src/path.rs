@@ -9,7 +9,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 const MAX_PATH: usize = 1024;
 /// The longest name of a file or folder, in bytes: what common file systems accept.
 const MAX_NAME: usize = 255;
-/// How deep folders can be nested.
+/// The maximum nesting of folders.
 const MAX_DEPTH: usize = 32;
 
 /// Names that Windows reserves for devices, with any extension.
@@ -20,10 +20,10 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 pub struct PackagePath(Box<str>);
 
 impl PackagePath {
-    /// Accepts a path as an archive or a folder names it.
+    /// Accepts a path from an archive or a folder.
     ///
     /// # Errors
-    /// If any system could read it as another file, as a device, or as a place outside the package.
+    /// If any system could interpret it as another file, as a device, or as a place outside the package.
     pub fn new(bytes: &[u8]) -> Result<Self, PathError> {
         let shown = || visible(&String::from_utf8_lossy(bytes)).into_owned();
         let refuse = |problem| {
@@ -63,7 +63,7 @@ impl PackagePath {
         }
     }
 
-    /// The path as text.
+    /// The path as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -103,7 +103,7 @@ fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// What is wrong with one name of a path.
+/// The problem of one name of a path.
 fn problem_of(name: &str) -> Option<PathProblem> {
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.trim_end().to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! The JSON of a registry: what `metier-registry` returns and what its clients read.
 //!
-//! Digests and versions are texts here, because a client reads answers of a server that it does not trust: it parses them, and reports what
-//! is wrong. The hash chain of the log is computed by both sides with [`RegistryLogEntry::chained`].
+//! Digests and versions are strings here, because a client reads responses of an untrusted server: it parses them, and reports
+//! errors. The hash chain of the log is computed by both sides with [`RegistryLogEntry::chained`].
 
 use metier_model::Digest;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub const SIGNER_HEADER: &str = "metier-signer";
 pub const LOG_BEGINNING: &str =
     "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
-/// Whether a text is a name as the specification of skills defines it: a registry holds no others.
+/// Whether a string is a name as defined by the specification of skills: a registry contains no others.
 #[must_use]
 pub fn is_published_name(word: &str) -> bool {
     let is_part = |part: &str| {
@@ -37,9 +37,9 @@ pub struct RegistrySkill {
     pub description: String,
     /// The account that publishes it.
     pub owner: String,
-    /// The newest version that is neither yanked nor before a release; `None` if there is none.
+    /// The newest version that is neither yanked nor a pre-release; `None` if there is none.
     pub latest: Option<String>,
-    /// All versions that are served, the newest first.
+    /// All served versions, the newest first.
     pub versions: Vec<RegistryVersion>,
 }
 
@@ -50,7 +50,7 @@ pub struct RegistryVersion {
     pub name: String,
     /// The version, in SemVer's form.
     pub version: String,
-    /// What the skill does.
+    /// Its description.
     pub description: String,
     /// The license, as the manifest states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct RegistryVersion {
     pub signer: Option<String>,
     /// When it was published.
     pub published_at: String,
-    /// Why it was yanked: it can be downloaded where it is locked, and is not chosen anywhere else.
+    /// Why it was yanked: it can be downloaded where it is locked, and is chosen nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yanked: Option<String>,
 }
@@ -111,7 +111,7 @@ pub struct RegistryRequirement {
 pub struct RegistryPage {
     /// The skills, the best match first; without a query by name.
     pub skills: Vec<RegistryMatch>,
-    /// How many there are on all pages.
+    /// The total number on all pages.
     pub total: u64,
     /// The offset of the next page; `None` on the last one.
     pub next: Option<u64>,
@@ -124,7 +124,7 @@ pub struct RegistryMatch {
     pub name: String,
     /// Its latest version.
     pub version: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// The account that publishes it.
     pub owner: String,
@@ -134,7 +134,7 @@ pub struct RegistryMatch {
     pub published_at: String,
 }
 
-/// What became of a published package.
+/// The result of publishing a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PublishStatus {
@@ -142,14 +142,14 @@ pub enum PublishStatus {
     Published,
     /// The same bytes had been published before.
     Unchanged,
-    /// It is kept and not served, because of the findings.
+    /// It is stored but not served, because of the findings.
     Quarantined,
 }
 
 /// The answer to a published package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishAnswer {
-    /// What became of it.
+    /// The result.
     pub status: PublishStatus,
     /// The name of the skill.
     pub name: String,
@@ -161,9 +161,9 @@ pub struct PublishAnswer {
     pub tree: String,
     /// The verdict of the scan.
     pub verdict: String,
-    /// What the scan found; warnings and worse.
+    /// The findings of the scan: warnings and worse.
     pub findings: Vec<RegistryFinding>,
-    /// The end of the log after it.
+    /// The end of the log after publication.
     pub log: RegistryLogHead,
 }
 
@@ -178,18 +178,18 @@ pub struct RegistryFinding {
     pub file: String,
     /// The line, from 1; 0 in files without lines.
     pub line: u32,
-    /// What was found.
+    /// A description of the finding.
     pub message: String,
 }
 
-/// An answer with a status of 400 or above.
+/// A response with a status of 400 or above.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistryProblem {
     /// A code that never changes its meaning.
     pub code: String,
-    /// What happened.
+    /// A description of the error.
     pub message: String,
-    /// What the client's user can do about it.
+    /// How the client's user can fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The existing skill whose name is too similar.
@@ -197,7 +197,7 @@ pub struct RegistryProblem {
     pub resembles: Option<String>,
 }
 
-/// Who a token belongs to, and what it permits.
+/// The account of a token, and its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistryAccount {
     /// The account.
@@ -228,7 +228,7 @@ pub enum LoggedAction {
 }
 
 impl LoggedAction {
-    /// The word in JSON.
+    /// The name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -265,8 +265,8 @@ pub struct RegistryLogEntry {
 }
 
 impl RegistryLogEntry {
-    /// The entry with the hash that follows from its other fields. Each field is preceded by its length, so that two entries never have
-    /// one text.
+    /// The entry with the hash that follows from its other fields. Each field is preceded by its length, so that two different entries
+    /// never have the same encoding.
     #[must_use]
     pub fn chained(mut self) -> Self {
         let position = self.position.to_string();
@@ -288,7 +288,7 @@ impl RegistryLogEntry {
         self
     }
 
-    /// Whether its hash is right and it continues a log that ends there.
+    /// Whether its hash is right and it continues a log with this end.
     #[must_use]
     pub fn continues(&self, head: &RegistryLogHead) -> bool {
         self.position == head.position.saturating_add(1)

@@ -1,20 +1,20 @@
-//! Which versions of several skills fit together.
+//! Compatible versions of several skills.
 //!
-//! The algorithm is PubGrub, as in uv: when there is no solution, it can derive why, and the error states that in sentences. Versions before a release (`2.0.0-rc.1`)
-//! are chosen only where a requirement names one of the same release, as in cargo.
+//! The algorithm is PubGrub, as in uv: when there is no solution, it can derive why, and the error explains that in sentences. Pre-releases
+//! (`2.0.0-rc.1`) are chosen only where a requirement names one of the same release, as in cargo.
 
 use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, ops::Bound};
 
 use pubgrub::{Dependencies, DependencyProvider, DerivationTree, External, PubGrubError, Ranges};
 use semver::{BuildMetadata, Comparator, Op, Prerelease, Version, VersionReq};
 
-/// The versions that can be had of each skill, and what each of them requires.
+/// The available versions of each skill, and the requirements of each.
 pub type Available = BTreeMap<String, BTreeMap<Version, Vec<(String, VersionReq)>>>;
 
 /// The chosen version of each skill.
 pub type ResolvedVersions = BTreeMap<String, Version>;
 
-/// Chooses the newest versions that satisfy all requirements, of the wanted skills and of what they require in turn.
+/// Chooses the newest versions that satisfy all requirements, of the requested skills and of their dependencies.
 ///
 /// # Errors
 /// If there is no such choice; the error explains it.
@@ -48,7 +48,7 @@ pub fn resolve(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no versions fit together: {}", facts.join("; "))]
 pub struct ResolutionError {
-    /// The requirements that contradict each other, and the versions that there are.
+    /// The contradicting requirements, and the available versions.
     pub facts: Vec<String>,
 }
 
@@ -58,12 +58,12 @@ const CONTRADICTS_ITSELF: &str = "its requirements exclude each other";
 /// How many versions of a skill are named.
 const MAX_NAMED: usize = 5;
 
-/// The facts at the leaves of a derivation. The steps between them are for machines: who sees three requirements sees the contradiction.
+/// The facts at the leaves of a derivation. The steps between them are omitted: three requirements are enough to see the contradiction.
 struct Explanation<'a> {
     provider: &'a Offered<'a>,
     wanted: Vec<String>,
     required: Vec<String>,
-    /// For each skill, the versions that all requirements leave.
+    /// For each skill, the versions that all requirements allow.
     left: BTreeMap<Node, Ranges<Version>>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// First what was asked for, then who requires what, then the versions of what can't be had.
+    /// Requests first, then requirements, then the versions of unavailable skills.
     fn facts(mut self) -> Vec<String> {
         let mut facts = self.wanted;
         facts.append(&mut self.required);
@@ -124,7 +124,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Who requires what, in the words of the requirement.
+    /// A requirement with its skill, in the requirement's own words.
     fn requirement(
         &mut self,
         from: &Node,
@@ -197,7 +197,7 @@ impl<'a> Offered<'a> {
         }
     }
 
-    /// Which versions of a skill there are, in a sentence.
+    /// The available versions of a skill, in a sentence.
     fn offer(&self, node: &Node) -> Option<String> {
         let Node::Skill(name) = node else { return None };
         let versions = self
@@ -217,7 +217,7 @@ impl<'a> Offered<'a> {
         })
     }
 
-    /// The versions of a skill in a range, the oldest first. A version before a release counts only if the range begins in its release.
+    /// The versions of a skill in a range, the oldest first. A pre-release counts only if the range begins in its release.
     fn versions<'s>(
         &'s self,
         node: &'s Node,
@@ -233,7 +233,7 @@ impl<'a> Offered<'a> {
     }
 }
 
-/// Whether a requirement names a version before the same release. `-0` as an upper bound is ours: no version of that release is below it.
+/// Whether a requirement names a pre-release of the same release. `-0` as an upper bound is ours: no version of that release is below it.
 fn names_release(range: &Ranges<Version>, version: &Version) -> bool {
     let release = |version: &Version| (version.major, version.minor, version.patch);
     let is_near = |bound: &Bound<Version>| match bound {
@@ -255,7 +255,7 @@ impl DependencyProvider for Offered<'_> {
     type Err = Infallible;
     type Priority = (u32, Reverse<usize>);
 
-    /// First what led to conflicts, then what has the fewest versions to choose from.
+    /// Skills that caused conflicts first, then those with the fewest versions to choose from.
     fn prioritize(
         &self,
         package: &Node,
@@ -303,13 +303,13 @@ impl DependencyProvider for Offered<'_> {
                 .or_insert_with(Ranges::full);
             *range = range.intersection(&range_of(requirement));
         }
-        // A skill that requires itself is there already, in this version or not at all.
+        // A skill that requires itself is satisfied by this version or not at all.
         if let Some(range) = constraints.remove(package)
             && !range.contains(version)
         {
             return Ok(Dependencies::Unavailable(CONTRADICTS_ITSELF.to_owned()));
         }
-        // The search would take a range without versions for no requirement.
+        // The search would treat a range without versions as no requirement.
         if constraints.values().any(|range| *range == Ranges::empty()) {
             return Ok(Dependencies::Unavailable(CONTRADICTS_ITSELF.to_owned()));
         }
@@ -318,7 +318,7 @@ impl DependencyProvider for Offered<'_> {
     }
 }
 
-/// The versions that a requirement admits.
+/// The versions that a requirement allows.
 fn range_of(requirement: &VersionReq) -> Ranges<Version> {
     let all = requirement.comparators.iter().map(comparator_range);
     all.fold(Ranges::full(), |range, next| range.intersection(&next))
@@ -333,7 +333,7 @@ fn comparator_range(comparator: &Comparator) -> Ranges<Version> {
         pre: comparator.pre.clone(),
         build: BuildMetadata::EMPTY,
     };
-    // The first version after all that this comparator names: `1` names 1.*.*, `1.2` names 1.2.*, `1.2.3` itself.
+    // The first version after all that this comparator matches: `1` matches 1.*.*, `1.2` matches 1.2.*, `1.2.3` only itself.
     let named_end = match (minor, patch) {
         (None, _) => before(major + 1, 0, 0),
         (Some(minor), None) => before(major, minor + 1, 0),
@@ -367,7 +367,7 @@ fn comparator_range(comparator: &Comparator) -> Ranges<Version> {
     }
 }
 
-/// The lowest version of all that belong to this release, before its first candidate.
+/// The lowest version of this release, before its first pre-release.
 fn before(major: u64, minor: u64, patch: u64) -> Version {
     let mut version = Version::new(major, minor, patch);
     version.pre = Prerelease::new("0").unwrap_or(Prerelease::EMPTY);

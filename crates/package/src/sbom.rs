@@ -225,7 +225,7 @@ fn package(installer: &Installer) -> Option<BomComponent<'_>> {
         "cargo" => "cargo",
         _ => return None,
     };
-    // A version behind the name, as npm and pip write it; the scope of npm begins with `@` too.
+    // A version after the name, as in npm and pip; the scope of npm begins with `@` too.
     let name = &*installer.package;
     let end = name.char_indices().skip(1);
     let mut end = end.filter(|(_, c)| matches!(c, '@' | '=' | '<' | '>' | '!' | '~' | '['));

@@ -1,8 +1,8 @@
 //! Signatures of packages in the format of minisign: that tool verifies them with the public key.
 //!
-//! The trusted comment of a signature contains the name of the skill, its version and the digest of its files, and is signed together with the
-//! archive: a valid signature of one package is not valid for another. The untrusted comment contains the public key, so that a key can be
-//! remembered the first time that it is seen.
+//! The trusted comment of a signature contains the name of the skill, its version and the digest of its files, and is signed together with
+//! the archive: a valid signature of one package is not valid for another. The untrusted comment contains the public key, so that a key can
+//! be stored the first time that it is seen.
 
 use std::{fmt, io::Cursor};
 
@@ -20,7 +20,7 @@ const SIGNED_WITH: &str = "metier package, signed with ";
 pub struct PublicKey(minisign::PublicKey);
 
 impl PublicKey {
-    /// Reads a key: one line, or a file with a comment above it.
+    /// Parses a key: one line, or a file with a comment above it.
     ///
     /// # Errors
     /// If it is not a key of minisign.
@@ -46,7 +46,7 @@ impl fmt::Display for PublicKey {
     }
 }
 
-/// A key to sign with, and the text of both key files.
+/// A key to sign with, and the content of both key files.
 pub struct KeyPair {
     /// The public key, which others verify signatures with.
     pub public: PublicKey,
@@ -102,7 +102,7 @@ impl SignedPackage {
 /// Whether the secret key in this file is encrypted with a password.
 ///
 /// # Errors
-/// If the text is not a secret key.
+/// If the string is not a secret key.
 pub fn needs_password(secret_file: &str) -> Result<bool, SignatureError> {
     const ENCRYPTED: &[u8] = b"Sc";
     // The two bytes after the algorithm name the function that derives a key from the password.
@@ -118,7 +118,7 @@ fn secret_bytes(secret_file: &str) -> Result<Vec<u8>, SignatureError> {
     bytes.map_err(|_| SignatureError::NotAKey)
 }
 
-/// Signs an archive; returns the text of the signature file and the public key that verifies it.
+/// Signs an archive; returns the content of the signature file and the public key that verifies it.
 ///
 /// # Errors
 /// If the secret key can't be read with this password.
@@ -152,7 +152,7 @@ pub fn sign(
     Ok((signature.into_string(), PublicKey(public)))
 }
 
-/// Whether a text is a signature, valid or not.
+/// Whether a string is a signature, valid or not.
 #[must_use]
 pub fn is_signature(text: &str) -> bool {
     SignatureBox::from_string(text).is_ok()
@@ -194,7 +194,7 @@ fn is_own(comment: &str) -> bool {
 
 /// Checks that this key signed the name, the version and the digest of this package, without the bytes of the archive.
 ///
-/// The digest covers all files, so this is sufficient where only the files are at hand.
+/// The digest covers all files, so this is sufficient where only the files are available.
 ///
 /// # Errors
 /// If the signature is not valid for exactly this key, name, version and digest.
@@ -258,7 +258,7 @@ fn is_about(signature: &SignatureBox, package: &SignedPackage) -> Result<(), Sig
 /// Why a package is not signed, or not by this key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// The text is not a key.
+    /// The string is not a key.
     #[error("not a key in the format of minisign")]
     NotAKey,
     /// The secret key is encrypted with another password, or no password was given.
@@ -267,7 +267,7 @@ pub enum SignatureError {
     /// No key can be generated.
     #[error("the operating system provides no random numbers")]
     NoRandomness,
-    /// The text is not a signature.
+    /// The string is not a signature.
     #[error("not a signature in the format of minisign")]
     NotASignature,
     /// The signature is from another key than the expected one.

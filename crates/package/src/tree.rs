@@ -13,7 +13,7 @@ const MANIFESTS: &[&str] = &["SKILL.yaml", "SKILL.md"];
 /// One file of a package. Owners, times and modes are not kept: a placed file is always readable and never executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageFile {
-    /// Where it is in the package.
+    /// Its path in the package.
     pub path: PackagePath,
     /// Its content.
     pub bytes: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct PackageTree {
 }
 
 impl PackageTree {
-    /// Makes a tree of files.
+    /// Builds a tree of files.
     ///
     /// # Errors
     /// If two paths are the same, differ only in case or normalization, or if a file is also a folder.
@@ -34,7 +34,7 @@ impl PackageTree {
         Self::with_folders(files, &[])
     }
 
-    /// The same for files and folders that an archive lists. A folder is not kept; it must not have the path of a file.
+    /// The same for files and folders that an archive lists. A folder is not stored; it must not have the path of a file.
     pub(crate) fn with_folders(
         mut files: Vec<PackageFile>,
         listed: &[PackagePath],
@@ -88,7 +88,7 @@ impl PackageTree {
         Some(&self.files[found].bytes)
     }
 
-    /// The digest of all files: the one that the catalog computes of the folder in which they are placed.
+    /// The digest of all files, which is the one that the catalog computes of the folder in which they are placed.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let lines = self.files.iter().map(|file| {
@@ -119,7 +119,7 @@ impl PackageTree {
         folders
     }
 
-    /// The folders that are skills of their own: one inside another skill's folder belongs to that one.
+    /// The folders that are separate skills: one inside another skill's folder belongs to that skill.
     #[must_use]
     pub fn skill_folders(&self) -> Vec<&str> {
         let mut folders = self.manifest_folders();
@@ -131,10 +131,10 @@ impl PackageTree {
         folders
     }
 
-    /// The only skill of this package: at the root, or in the one folder that holds all files.
+    /// The only skill of this package: at the root, or in the one folder that contains all files.
     ///
     /// # Errors
-    /// If there is none there, or more than one.
+    /// If there is no skill there, or more than one.
     pub fn only_skill(self) -> Result<Self, TreeError> {
         match self.skill_folders().as_slice() {
             [""] => Ok(self),
@@ -157,7 +157,7 @@ impl PackageTree {
         }
     }
 
-    /// The files below a folder, as a tree of their own.
+    /// The files below a folder, as a separate tree.
     #[must_use]
     pub fn below(&self, folder: &str) -> Self {
         if folder.is_empty() {
@@ -169,14 +169,14 @@ impl PackageTree {
                 bytes: file.bytes.clone(),
             })
         });
-        // What is unique with a common prefix is unique and sorted without it.
+        // Paths that are unique and sorted with a common prefix are so without it.
         Self {
             files: files.collect(),
         }
     }
 }
 
-/// The line of a file in the text that is hashed: `path NUL size NUL sha256`.
+/// The line of a file in the hashed text: `path NUL size NUL sha256`.
 #[must_use]
 pub fn file_line(path: &[u8], size: &str, hash: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -211,7 +211,7 @@ pub enum TreeError {
     /// Two paths are one file on some systems.
     #[error("`{first}` and `{second}` are the same file on some systems")]
     Collision {
-        /// The first in the order of paths.
+        /// The first path, in sort order.
         first: String,
         /// The second.
         second: String,
@@ -228,7 +228,7 @@ pub enum TreeError {
     /// More than one folder has a manifest.
     #[error("the package contains {} skills: {}", .0.len(), .0.join(", "))]
     ManySkills(Vec<String>),
-    /// A file lies beside the skill's folder.
+    /// A file is beside the skill's folder.
     #[error("`{0}` is outside the folder of the skill")]
     Beside(String),
 }

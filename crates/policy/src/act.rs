@@ -158,7 +158,7 @@ pub enum LineContext {
 }
 
 impl CommandLine {
-    /// A line as its author wrote it, what was parsed of it, and the script for the shell.
+    /// A line as its author wrote it, its parsed form, and the script for the shell.
     #[must_use]
     pub fn new(
         text: &str,
@@ -226,7 +226,7 @@ fn is_plain(line: &shell::ShellLine) -> bool {
         && command.words.iter().all(is_written_out)
 }
 
-/// Whether a text has an unquoted character that joins, groups, negates or redirects commands. The parsed line does
+/// Whether a line has an unquoted character that joins, groups, negates or redirects commands. The parsed line does
 /// not show a lone `&`.
 fn has_operator(text: &str) -> bool {
     let (mut quote, mut escaped) = (None, false);
@@ -287,7 +287,7 @@ fn commands(line: &shell::ShellLine) -> Vec<CommandWords> {
         .collect()
 }
 
-/// The words that programs of a line could run, in any way: as they are, or as a text with several words in one of them, as in
+/// The words that programs of a line could run, in any way: unchanged, or as a string of several words inside one of them, as in
 /// `env -S 'git push'`. No list of such programs and options is complete, so this leaves out only programs that are known to run none.
 fn passed_on(line: &shell::ShellLine) -> Vec<CommandWords> {
     let could_run = line
@@ -304,7 +304,7 @@ fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
     match simple.runs() {
         shell::RunArguments::Command { at } => found.extend(words.get(at..).map(<[_]>::to_vec)),
         shell::RunArguments::Unclear => {
-            // It could run itself with other words, such as `git -c alias.x=push x`, or what is known only at run time.
+            // It could run itself with other words, such as `git -c alias.x=push x`, or words that are known only at run time.
             found.extend(words.first().map(|program| vec![program.clone(), None]));
             let is_wrapper = simple.program().is_some_and(shell::runs_words);
             found.extend((is_wrapper && words.contains(&None)).then(|| vec![None]));
@@ -319,7 +319,7 @@ fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
     found
 }
 
-/// The words of a text that a program could take for a command line; `None` if it has only one.
+/// The words of a string that a program could treat as a command line; `None` if it has only one.
 fn words_in(text: &str) -> Option<CommandWords> {
     let is_between = |letter: char| letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter);
     let words: CommandWords = text

@@ -2,7 +2,7 @@
 //!
 //! A skill is admitted when all eight rules hold: enabled · bundled allow-list · operating system · all programs ·
 //! one of the alternative programs · all variables · all settings · scan. Trust of the folder and the agent's tools
-//! are checked as well. All reasons are collected, not only the first, so that one look shows everything that is
+//! are checked as well. All reasons are collected, not only the first, so that one run shows everything that is
 //! missing.
 
 use metier_model::{
@@ -66,7 +66,7 @@ impl ScanEvidence<'_> {
     }
 }
 
-/// What the user and the machine know about a skill, apart from its content.
+/// The user's settings and the machine's facts about a skill, apart from its content.
 #[derive(Clone, Copy, Debug)]
 pub struct UserDecisions<'a> {
     /// Where it comes from.
@@ -147,7 +147,7 @@ pub enum ReasonKind {
 }
 
 impl ReasonKind {
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -181,7 +181,7 @@ impl ReasonKind {
     }
 }
 
-/// Why a skill is refused, and what to do about it.
+/// Why a skill is refused, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The rule that refused it.

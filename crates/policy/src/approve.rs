@@ -19,13 +19,13 @@ pub struct ApprovalQuestion {
     pub session: String,
     /// The permissions or the act in question.
     pub subject: ApprovalSubject,
-    /// The greatest danger of what is requested.
+    /// The greatest danger of the requested permissions.
     pub danger: Danger,
     /// The answers that allow something. Denying is always possible.
     pub offers: Vec<ApprovalOffer>,
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalSubject {
     /// Permissions of a skill that is about to start.
@@ -39,7 +39,7 @@ pub enum ApprovalSubject {
     Act(Box<PendingAct>),
 }
 
-/// An answer that allows something.
+/// An answer that allows the act or permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalOffer {
     /// This act, or this run of the skill.

@@ -15,8 +15,8 @@
 //! A skill without any list of tools allows `read`, `glob`, `grep` and its own tools: almost no skill has such a
 //! list, and an agent without tools is useless. An existing list is applied literally, even if it is empty.
 //!
-//! The hyphenated and the underscored list of allowed tools are kept apart in the manifest, because they mean
-//! different things in a conversation; for the agent of a set both state what it may use.
+//! The hyphenated and the underscored list of allowed tools are separate in the manifest, because they mean
+//! different things in a conversation; for the agent of a set both state the tools that it may use.
 
 mod checks;
 mod order;
@@ -61,16 +61,16 @@ pub enum Member<'a> {
     },
 }
 
-/// What the set is for, and what happens when skills disagree.
+/// The purpose of the set, and how contradictions between skills are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ComposeOptions {
-    /// Whether code will be written: then the coding pipeline is required, and files are not written directly.
+    /// Whether code will be written: the coding pipeline is then required, and files are not written directly.
     pub coding: bool,
-    /// What to do when one skill allows what another forbids.
+    /// How a tool is treated that one skill allows and another forbids.
     pub on_conflict: OnConflict,
 }
 
-/// What to do when one skill allows what another forbids.
+/// How a tool is treated that one skill allows and another forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnConflict {
     /// It is forbidden, with a warning.
@@ -105,7 +105,7 @@ pub struct Composition {
     pub warnings: Vec<CompositionFault>,
 }
 
-/// What is wrong with a set.
+/// A fault of a set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompositionFault {
     /// Its stable name.
@@ -114,11 +114,11 @@ pub struct CompositionFault {
     pub skills: Vec<String>,
     /// The problem in one sentence.
     pub message: String,
-    /// What the user can do about it.
+    /// How the user can fix it.
     pub hint: Option<String>,
 }
 
-/// What is wrong with a set, as a stable name.
+/// The kind of a fault, as a stable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultCode {
     /// There is no such skill.
@@ -154,7 +154,7 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -177,7 +177,7 @@ impl FaultCode {
     }
 }
 
-/// Composes skills. The result depends on which skills there are, never on their order; listing one twice adds a
+/// Composes skills. The result depends only on the set of skills, never on their order; listing one twice adds a
 /// warning and nothing else.
 #[must_use]
 pub fn compose(members: &[Member<'_>], options: ComposeOptions) -> Composition {

@@ -748,7 +748,7 @@ proptest! {
                 prop_assert_eq!(after.tools.decide(tool), Decision::Deny);
             }
         }
-        // And nothing is allowed that no skill named.
+        // A tool that no skill named is never allowed.
         for tool in &after.tools.allowed {
             let named = |skill: &SkillManifest| allows(skill).contains(tool);
             prop_assert!(all.iter().any(named));

@@ -8,7 +8,7 @@ use metier_model::{
 
 use crate::variables::is_secret;
 
-/// How much harm a permission can do, the worst first. A question shows permissions in this order, so the least
+/// How dangerous a permission is, the worst first. A question shows permissions in this order, so the least
 /// important are cut off at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(sorted, expected);
     }
 
-    /// One table knows which programs run others, for questions, patterns and denials alike.
+    /// One table lists the programs that run others, for questions, patterns and denials.
     // case 127
     #[test]
     fn a_command_that_can_run_any_program_is_not_behind_a_harmless_one() {

@@ -14,7 +14,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The stable word in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

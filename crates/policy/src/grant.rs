@@ -1,6 +1,6 @@
 //! Grants and permits.
 //!
-//! A [`Grant`] is what one activation may ever do; a [`Permit`] is one act that was just checked and counted, and
+//! A [`Grant`] contains everything that one activation may ever do; a [`Permit`] is one act that was just checked and counted, and
 //! contains the act. Both can be created only here, so a permit proves that the check was made.
 
 use std::{
@@ -36,7 +36,7 @@ pub struct GrantTerms {
     pub home: Option<PathBuf>,
 }
 
-/// What one activation of a skill may ever do.
+/// Everything that one activation of a skill may ever do.
 #[derive(Debug)]
 pub struct Grant {
     identity: Identity,
@@ -56,7 +56,7 @@ pub struct Permit {
 /// Why an act was not permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermitRefusal {
-    /// A stable word for programs.
+    /// A stable name for programs.
     pub code: &'static str,
     /// The reason in one sentence.
     pub message: String,
@@ -211,7 +211,7 @@ impl Grant {
         is_plain(path) && covers(&self.allowed) && !covers(&self.denied)
     }
 
-    /// What no grant can allow.
+    /// Acts that no grant can allow.
     fn forbidden(&self, act: &Act) -> Result<(), PermitRefusal> {
         let refuse = |code, message: String| {
             Err(PermitRefusal {

@@ -1,4 +1,4 @@
-//! What a grant covers, what it doesn't, and what no grant can cover.
+//! Acts that a grant covers, acts that it doesn't, and acts that no grant can cover.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -773,7 +773,7 @@ fn a_denied_command_is_denied_in_every_form() {
     }
 }
 
-/// What a skill may run of its own files is no way to all programs.
+/// A permission for a skill's own files does not permit other programs.
 // case 80
 #[test]
 fn an_approval_of_scripts_covers_no_path_that_leads_out() {
@@ -804,7 +804,7 @@ fn an_approval_of_scripts_covers_no_path_that_leads_out() {
     assert!(permit("/opt/x/y"));
 }
 
-/// An option that makes git run a program is one however it is spelled.
+/// An option that makes git run a program is recognised in every spelling.
 // case 168
 #[test]
 fn a_pattern_covers_no_option_that_runs_a_program() {
@@ -850,7 +850,7 @@ fn a_denied_path_denies_the_program() {
     assert!(permit("curl wget"));
 }
 
-/// A file of a skill has one path in scopes; a door brings what was typed into this form.
+/// A file of a skill has one path in scopes; each interface converts typed paths to this form.
 // case 211
 #[test]
 fn a_script_is_named_in_one_way() {

@@ -1,20 +1,21 @@
-//! # metier-policy — what a skill may do
+//! # metier-policy — the permissions of a skill
 //!
 //! **Problem.** Two questions have to be answered for every skill. Can it work here at all, and if not, what is
 //! missing? And when it runs: may it do *this*, now, with exactly these bytes?
 //!
-//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint. Permissions that are enforced: what is
-//! requested, what was decided and what is done are compared here and nowhere else.
+//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint. Permissions that are enforced: requests,
+//! decisions and acts are compared here and nowhere else.
 //!
 //! **Worked example.** `review-pr` declares `shell:exec(gh *)` and `net:fetch(api.github.com)`. Ada allows both.
 //! [`rule`] creates a [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a
 //! [`PermitRefusal`] that names `shell:exec(gh pr view 7; id)`. When one byte of the skill changes, Ada is asked again.
 //!
-//! **In → out.** [`Card`](metier_model::Card) + [`UserDecisions`] + [`Facts`] → [`Admission`]; cards → [`dependencies::DependencyProblem`]s;
-//! [`Member`]s → [`Composition`]; [`PermissionRequest`] + [`PermissionAnswer`]s + [`GrantTerms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`ActMeter`] → [`Permit`].
+//! **In → out.** [`Card`](metier_model::Card) + [`UserDecisions`] + [`Facts`] → [`Admission`]; cards →
+//! [`dependencies::DependencyProblem`]s; [`Member`]s → [`Composition`]; [`PermissionRequest`] + [`PermissionAnswer`]s + [`GrantTerms`] →
+//! [`Ruling`]; [`Grant`] + [`Act`] + [`ActMeter`] → [`Permit`].
 //!
 //! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the operating system,
-//! trust or the scan · grants and permits are created only here · of several answers the strictest applies · what
+//! trust or the scan · grants and permits are created only here · of several answers the strictest applies · text that
 //! can't be parsed is not permitted · the result for a set of skills does not depend on their order, and adding a
 //! skill never allows what was forbidden.
 //!

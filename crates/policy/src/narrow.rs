@@ -5,7 +5,7 @@ use metier_model::Want;
 use crate::Grant;
 
 impl Grant {
-    /// What this skill may do for its caller: nothing that the caller may not do itself. Where scopes only overlap,
+    /// The permissions of this skill when it works for its caller: none that the caller does not have itself. Where scopes only overlap,
     /// the common part is dropped: the result is never more than either.
     #[must_use]
     pub fn narrowed(&self, caller: &Self) -> Self {
@@ -17,7 +17,7 @@ impl Grant {
         let mut allowed: Vec<Want> = own.chain(lent).cloned().collect();
         allowed.sort();
         allowed.dedup();
-        // What one of them is asked about on use must be answered for the other, or asked there too.
+        // An act that the user is asked about in one grant must be allowed by the other, or asked about there too.
         let all = |grant: &Self| -> Vec<Want> { grant.fence().cloned().collect() };
         let (own, lent) = (all(self), all(caller));
         let asked = self.on_use().iter().filter(|want| covered(&lent, want));

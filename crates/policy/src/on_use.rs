@@ -1,7 +1,7 @@
 //! Acts that the user is asked about when they happen, and not when a skill starts.
 //!
 //! **Problem.** metier's own tools can write every file of the project and run every command. A question about all of
-//! that at the start of a conversation does not show what will happen, and after a yes there are no more questions.
+//! that at the start of a conversation does not show the later acts, and after a yes there are no more questions.
 //!
 //! **Decision.** For those tools, reading inside the project needs no answer, and each write and each command is a
 //! question that shows the whole act ([`PendingAct`]). An answer covers this act, or a pattern that is shown: a file
@@ -35,7 +35,7 @@ const ONE_BY_ONE: &[&str] = &[
 ];
 
 impl PermissionRequest {
-    /// The same request, as it is asked: what metier's own tools declare is asked for on each use. A skill of that
+    /// The same request, as it is asked: permissions that metier's own tools declare are asked about on each use. A skill of that
     /// name from any other source is an ordinary skill.
     #[must_use]
     pub fn as_asked_of(self, identity: &Identity, terms: &GrantTerms) -> Self {
@@ -58,7 +58,7 @@ impl PermissionRequest {
     }
 }
 
-/// Whether the "project" is the whole home, or more: then reading in it is not reading a project.
+/// Whether the "project" is the whole home, or more: reading in it is then not limited to a project.
 fn is_too_wide(terms: &GrantTerms) -> bool {
     let home = terms.home.as_deref();
     home.is_some_and(|home| home.starts_with(&terms.project)) || terms.project == Path::new("/")
@@ -101,7 +101,7 @@ pub struct PendingAct {
     exact: Option<Want>,
     /// A pattern that covers this act and similar ones.
     pattern: Option<Want>,
-    /// What a write would change.
+    /// The changes of a write.
     preview: Option<ChangePreview>,
 }
 
@@ -121,11 +121,11 @@ impl From<PermitRefusal> for Unpermitted {
 }
 
 impl Grant {
-    /// Checks one act and counts it, like [`Grant::permit`]; an act that has to be asked about and has no answer yet
-    /// is pending.
+    /// Checks one act and counts it, like [`Grant::permit`]; an act that has to be asked about and has no answer is
+    /// pending.
     ///
-    /// # Errors
-    /// If it is not permitted, or not yet.
+    /// If it is not permitted, or is pending.
+    /// If it is not permitted, or is pending.
     pub fn permit_or_ask(
         &self,
         act: Act,
@@ -225,13 +225,13 @@ impl PendingAct {
         }
     }
 
-    /// What a write would change.
+    /// The changes of a write.
     #[must_use]
     pub fn preview(&self) -> Option<&ChangePreview> {
         self.preview.as_ref()
     }
 
-    /// The act that waits.
+    /// The pending act.
     #[must_use]
     pub fn act(&self) -> &Act {
         &self.act

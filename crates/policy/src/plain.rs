@@ -7,7 +7,7 @@ use metier_model::{
     text::with_blanks_shown,
 };
 
-/// What a permission lets a skill do, in one line that hides nothing.
+/// The acts that a permission allows, in one line that hides nothing.
 #[must_use]
 pub fn plain(want: &Want) -> String {
     let scope = want.reach();

@@ -25,7 +25,7 @@ pub enum ContentBefore<'c> {
     Unknown,
 }
 
-/// What a write would change.
+/// The changes of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangePreview {
     /// The kind of write.
@@ -75,7 +75,7 @@ pub enum LineChange {
 }
 
 impl LineChange {
-    /// The sign in front of the line.
+    /// The sign before the line.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {

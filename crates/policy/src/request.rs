@@ -1,8 +1,8 @@
-//! What a skill requests: what its manifest declares, or, if it declares nothing, what its text would do.
+//! The permissions that a skill requests: those in its manifest, or, if it declares none, those that its text would use.
 //!
 //! Most existing skills declare no permissions. For such a skill each `!` command requests exactly that command, and
 //! a script that is to run requests itself. A skill that declares permissions gets those and nothing else, except for
-//! lines that might run their input: those are asked about separately. If nothing runs, nothing is asked.
+//! lines that might run their input: those are asked about separately. If nothing runs, no question is asked.
 
 use metier_model::{
     Backend, Need, Permission, Scope, SkillManifest, Want,
@@ -13,7 +13,7 @@ use metier_model::{
 
 use crate::variables;
 
-/// What is about to be done with a skill.
+/// The planned use of a skill.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
     /// Render its body, which contains these commands, as written.
@@ -67,9 +67,9 @@ pub struct PermissionRequest {
 }
 
 impl PermissionRequest {
-    /// What a skill requests for this purpose, and the variables that the user's configuration sets for it. A skill
-    /// that declares nothing also requests the variables that it requires, and the hosts that its code was seen to
-    /// reach.
+    /// The requests of a skill for this purpose, and the variables that the user's configuration sets for it. A skill
+    /// that declares nothing also requests the variables that it requires, and the hosts that the scanner found in its
+    /// code.
     #[must_use]
     pub fn of(
         manifest: &SkillManifest,
@@ -146,7 +146,7 @@ fn exec(pattern: CommandPattern) -> Want {
     }
 }
 
-/// What a skill that declares nothing would use: what it runs, and the variables that it requires.
+/// The requests of a skill that declares nothing: the commands it runs, and the variables that it requires.
 fn inferred(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     let mut wants: Vec<Want> = match purpose {
         Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
@@ -158,7 +158,7 @@ fn inferred(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     wants
 }
 
-/// What is requested whatever a skill declares: its program, the commands of its hooks, and a line that might run its
+/// Requests that don't depend on the declarations: its program, the commands of its hooks, and a line that might run its
 /// input, which no wider permission covers.
 fn besides(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     let line = |line: &&str| exec(CommandPattern::line(line));

@@ -49,7 +49,7 @@ pub enum Ruling {
 pub fn decide(want: &Want, answers: &[PermissionAnswer]) -> Decision {
     let denied =
         |answer: &&PermissionAnswer| answer.decision == Decision::Deny && answer.want.covers(want);
-    // All variables means those without secrets: a secret requires a permission that names it.
+    // A permission for all variables covers those without secrets: a secret requires a permission that names it.
     let named = |answer: &PermissionAnswer| {
         want.permission != Permission::EnvRead
             || want.scope == Scope::All

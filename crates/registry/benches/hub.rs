@@ -1,7 +1,7 @@
-//! What installing from a registry costs, for `cargo xtask bench hub`: each line is a name and a number.
+//! The cost of installing from a registry, for `cargo xtask bench hub`: each line is a name and a number.
 //!
-//! `hub METIER FOLDER`: a registry in this process with a hundred small skills, which the program installs with scans into a new home; the same
-//! skills from a folder, also with the installers `skills` and `openskills` (npm) if they are on PATH; one skill from a folder; the
+//! `hub METIER FOLDER`: a registry in this process with a hundred small skills, which the program installs with scans into a new home; the
+//! same skills from a folder, also with the installers `skills` and `openskills` (npm) if they are on PATH; one skill from a folder; the
 //! verification of ten thousand files, beside reading and hashing them; and the resolution of a graph of a thousand skills.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
@@ -22,7 +22,7 @@ use semver::{Version, VersionReq};
 use sha2::{Digest as _, Sha256};
 
 const SKILLS: usize = 100;
-/// Of each skill that is verified.
+/// For each verified skill.
 const FILES: usize = 100;
 const FILE_BYTES: usize = 4_096;
 const GRAPH: u64 = 1_000;
@@ -103,7 +103,7 @@ fn folders(metier: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         )?;
         one.push(took);
     }
-    // The first one makes the database.
+    // The first one creates the database.
     println!("path_ms {}", median(one.split_off(1)));
     verified(metier, folder)
 }
@@ -207,7 +207,7 @@ fn timed(
     }
 }
 
-/// The files of a skill that asks for no permission.
+/// The files of a skill that requests no permission.
 fn skill_files(number: usize, name: &str) -> Vec<(String, String)> {
     let manifest = format!(
         "---\nname: {name}\ndescription: Does the work of {name} when a report is due.\nversion: 1.0.0\n---\n{}",
@@ -221,7 +221,7 @@ fn skill_files(number: usize, name: &str) -> Vec<(String, String)> {
     files
 }
 
-/// Skills of five files each, which ask for no permission.
+/// Skills of five files each, which request no permission.
 fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
     let database = SqliteDatabase::open(&folder.join("registry.db"))?;
     let token = NewToken::generate("bench", &TokenScope::Admin, NOW)?;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use metier_model::Digest;
 use sha2::{Digest as _, Sha256};
 
-/// A place for packages. A blob is found by the digest of its bytes, so that it never changes.
+/// A store of packages. A blob is found by the digest of its bytes, so it never changes.
 pub trait BlobStore: Send + Sync {
-    /// Keeps the bytes and returns their digest. Keeping them again changes nothing.
+    /// Stores the bytes and returns their digest. Storing them again changes nothing.
     ///
     /// # Errors
     /// If they can't be written.
@@ -34,10 +34,10 @@ pub struct FolderBlobs {
 }
 
 impl FolderBlobs {
-    /// Uses a folder, which is made if it is missing.
+    /// Uses a folder, which is created if it is missing.
     ///
     /// # Errors
-    /// If it can't be made.
+    /// If it can't be created.
     pub fn open(folder: &Path) -> Result<Self, BlobError> {
         fs::create_dir_all(folder).map_err(|source| BlobError::of(folder, source))?;
         Ok(Self {
@@ -90,13 +90,13 @@ impl BlobStore for FolderBlobs {
     }
 }
 
-/// Bytes can't be kept or read.
+/// Bytes can't be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[error("`{place}` can't be used: {source}")]
 pub struct BlobError {
     /// The file or folder.
     pub place: String,
-    /// What the system reported.
+    /// The error of the system.
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 

@@ -1,4 +1,4 @@
-//! What a database of a registry does. `tests/all/conformance.rs` is its specification: every implementation passes it.
+//! The interface of a registry's database. `tests/all/conformance.rs` is its specification: every implementation passes it.
 
 use metier_package::registry_api::{
     LoggedAction, RegistryFinding, RegistryLogEntry, RegistryLogHead, RegistryVersion,
@@ -14,7 +14,7 @@ pub trait RegistryDatabase: Send + Sync {
     /// If the database can't be read.
     fn skill(&self, name: &str) -> Result<Option<StoredSkill>, DatabaseError>;
 
-    /// The name and owner of every skill, sorted by name; with quarantined ones.
+    /// The name and owner of every skill, sorted by name, including quarantined ones.
     ///
     /// # Errors
     /// If the database can't be read.
@@ -32,15 +32,15 @@ pub trait RegistryDatabase: Send + Sync {
         limit: u64,
     ) -> Result<(Vec<(String, StoredVersion)>, u64), DatabaseError>;
 
-    /// Adds a version and its entry in the log. The first version of a name decides its owner. Returns `false`, and changes nothing, if
+    /// Adds a version and its entry in the log. The first version of a name determines its owner. Returns `false`, and changes nothing, if
     /// this version exists.
     ///
     /// # Errors
     /// If the database can't be written.
     fn add(&self, version: &StoredVersion, by: &str) -> Result<bool, DatabaseError>;
 
-    /// Yanks a version for this reason, or makes it available again, with an entry in the log. Returns `false`, and changes nothing, if it is so
-    /// already or there is no such version.
+    /// Yanks a version for this reason, or makes it available again, with an entry in the log. Returns `false`, and changes nothing, if it
+    /// has this state already or there is no such version.
     ///
     /// # Errors
     /// If the database can't be written.
@@ -83,7 +83,7 @@ pub trait RegistryDatabase: Send + Sync {
     /// If the database can't be read.
     fn tokens(&self) -> Result<Vec<StoredToken>, DatabaseError>;
 
-    /// Removes the token with this id; whether there was one.
+    /// Removes the token with this id; returns whether there was one.
     ///
     /// # Errors
     /// If the database can't be written.
@@ -101,16 +101,16 @@ pub struct StoredSkill {
     pub versions: Vec<StoredVersion>,
 }
 
-/// One version, with what only the registry knows.
+/// One version, with the registry's private data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredVersion {
-    /// What clients see.
+    /// The data for clients.
     pub public: RegistryVersion,
     /// Whether it is served.
     pub state: VersionState,
     /// The text of the signature file.
     pub signature: Option<String>,
-    /// What the scan found.
+    /// The findings of the scan.
     pub findings: Vec<RegistryFinding>,
 }
 
@@ -134,11 +134,11 @@ impl StoredVersion {
 pub enum VersionState {
     /// Clients can download it.
     Served,
-    /// It is kept because of its findings, and never served.
+    /// It is stored because of its findings, and never served.
     Quarantined,
 }
 
-/// The latest of several versions: the highest release that is available, else the highest available one.
+/// The latest of several versions: the highest available release, otherwise the highest available version.
 pub(crate) fn latest(versions: &[StoredVersion]) -> Option<&StoredVersion> {
     let available = versions.iter().filter(|version| version.is_available());
     available.max_by_key(|version| {
@@ -150,7 +150,7 @@ pub(crate) fn latest(versions: &[StoredVersion]) -> Option<&StoredVersion> {
     })
 }
 
-/// The entry of the log that follows.
+/// The next entry of the log.
 pub(crate) fn next_entry(
     head: &RegistryLogHead,
     action: LoggedAction,
@@ -172,16 +172,16 @@ pub(crate) fn next_entry(
     entry.chained()
 }
 
-/// A token, without the token.
+/// A token's row, without the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredToken {
-    /// A short id, to name it.
+    /// A short id to refer to it.
     pub id: String,
     /// The SHA-256 of the token.
     pub hash: String,
     /// The account that it belongs to.
     pub owner: String,
-    /// What it permits.
+    /// Its scope.
     pub scope: String,
     /// When it was made.
     pub created_at: String,

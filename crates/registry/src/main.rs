@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 
 /// A registry of skills: publish, scan, search and download.
 ///
-/// Without options it keeps a SQLite database and a folder of packages in `metier-registry-data` and listens on this machine only. The first
-/// start prints a token for its administrator, once.
+/// Without options it keeps a SQLite database and a folder of packages in `metier-registry-data` and listens on this machine only. The
+/// first start prints a token for its administrator, once.
 #[derive(Parser)]
 #[command(name = "metier-registry", version, max_term_width = 100)]
 struct Arguments {

@@ -21,7 +21,7 @@ use crate::blobs::digest_of;
 use crate::database::{StoredVersion, VersionState};
 use crate::registry::{PackageUpload, RegistryError};
 
-/// What a package can hold at most: less than a client accepts.
+/// The limits of a package: lower than a client's.
 const LIMITS: ArchiveLimits = ArchiveLimits {
     packed: 32 << 20,
     unpacked: 64 << 20,

@@ -17,19 +17,19 @@ use crate::package_check::{self, CheckedPackage};
 use crate::similar_names::resembled;
 use crate::tokens::{self, TokenScope};
 
-/// The most skills of a page, and the most entries of a part of the log.
+/// The maximum number of skills of a page, and of entries in a part of the log.
 pub(crate) const MAX_PAGE: u64 = 200;
 const MAX_LOG: u64 = 1_000;
 /// The longest query, in words, and the longest reason, in bytes.
 const MAX_WORDS: usize = 16;
 const MAX_REASON: usize = 500;
 
-/// A registry: a database, and a place for packages. Cheap to clone.
+/// A registry: a database, and a store of packages. Cheap to clone.
 #[derive(Clone)]
 pub struct Registry {
     database: Arc<dyn RegistryDatabase>,
     blobs: Arc<dyn BlobStore>,
-    /// The time, as it is recorded.
+    /// The time, in the recorded form.
     now: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
@@ -46,7 +46,7 @@ pub struct PackageUpload {
     pub allow_similar: bool,
 }
 
-/// An account, as its token proved it.
+/// An account that was authenticated by its token.
 struct Authorized {
     owner: String,
     scope: TokenScope,
@@ -339,7 +339,7 @@ impl Registry {
     /// The account of a token.
     ///
     /// # Errors
-    /// If there is no token, or it is not known.
+    /// If there is no token, or it is unknown.
     pub fn account(&self, token: Option<&str>) -> Result<RegistryAccount, RegistryError> {
         let account = self.authorize(token)?;
         Ok(RegistryAccount {
@@ -456,7 +456,7 @@ fn not_found(name: &str, version: Option<&str>) -> RegistryError {
     RegistryError::Refused(Box::new(RequestRefusal::new(404, "not-found", message)))
 }
 
-/// A request that was not granted.
+/// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestRefusal {
     /// The HTTP status.
@@ -478,7 +478,7 @@ impl RequestRefusal {
         }
     }
 
-    /// The document of the answer.
+    /// The document of the response.
     #[must_use]
     pub fn problem(&self) -> RegistryProblem {
         RegistryProblem {
@@ -510,7 +510,7 @@ impl RegistryError {
         Self::Refused(Box::new(RequestRefusal::new(422, code, message)))
     }
 
-    /// A package that is refused for what is wrong with it.
+    /// A package that is refused because of its content.
     pub(crate) fn package(code: &'static str, error: &dyn std::error::Error) -> Self {
         Self::refused(code, format!("the package is refused: {error}"))
     }

@@ -1,9 +1,9 @@
-//! Names that look like another one.
+//! Names that look like other names.
 //!
-//! Names are ASCII letters, digits and hyphens, so that letters of other alphabets can't imitate them. What remains are digits and pairs that look like a letter,
-//! doubled and swapped letters, one letter more, less or other, and words in another order.
+//! Names are ASCII letters, digits and hyphens, so that letters of other alphabets can't imitate them. The remaining cases are digits and
+//! pairs that look like a letter, doubled and swapped letters, one letter added, removed or replaced, and words in another order.
 
-/// From this length on, one typing mistake makes another name similar; of shorter names it makes a different word.
+/// From this length on, one typing mistake makes another name similar; in shorter names it makes a different word.
 const ONE_MISTAKE: usize = 5;
 /// From this length on, two typing mistakes do.
 const TWO_MISTAKES: usize = 12;

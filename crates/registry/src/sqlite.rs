@@ -70,7 +70,7 @@ pub struct SqliteDatabase {
 }
 
 impl SqliteDatabase {
-    /// Opens a database, which is made if it is missing.
+    /// Opens a database, which is created if it is missing.
     ///
     /// # Errors
     /// If the file can't be opened, is not a registry's database, or was written by a newer version.
@@ -187,7 +187,8 @@ impl RegistryDatabase for SqliteDatabase {
             let rows = statement.query_map(params![page(limit), page(offset)], read)?;
             (rows.collect::<Result<_, _>>()?, total)
         } else {
-            // The words are letters and digits in quotes, so none is read as FTS syntax. Each matches as a prefix, because the user may still be typing.
+            // The words are letters and digits in quotes, so none is parsed as FTS syntax. Each matches as a prefix, because the user may
+            // still be typing.
             let query: Vec<String> = words.iter().map(|word| format!("\"{word}\"*")).collect();
             let query = query.join(" ");
             let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
@@ -361,7 +362,7 @@ fn append(connection: &Connection, entry: &RegistryLogEntry) -> Result<(), Datab
     Ok(())
 }
 
-/// What a list and a search show of a skill, after one of its versions was added or yanked.
+/// The fields of a skill in a list and a search, after one of its versions was added or yanked.
 fn refresh_latest(connection: &Connection, name: &str) -> Result<(), DatabaseError> {
     let row: Option<i64> = connection
         .query_row("SELECT rowid FROM latest WHERE name = ?1", [name], |row| {

@@ -1,4 +1,4 @@
-//! Tokens: who can publish what.
+//! Tokens: which account can publish which skills.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::blobs::digest_of;
 use crate::database::StoredToken;
 
-/// What every token begins with, so that scanners for secrets recognise one.
+/// The prefix of every token, so that secret scanners recognise one.
 const PREFIX: &str = "mrt_";
-/// The random bytes of a token. There are so many that a fast hash is enough: guessing is hopeless.
+/// The number of random bytes of a token. There are enough that a fast hash is safe: guessing is hopeless.
 const RANDOM: usize = 32;
 /// The longest name of an account.
 const MAX_OWNER: usize = 64;
 
-/// What a token permits.
+/// The scope of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenScope {
     /// Everything, for every skill.
@@ -69,11 +69,11 @@ impl FromStr for TokenScope {
     }
 }
 
-/// A token that was just made. Its text is not stored, so this is the only time that it is known.
+/// A new token. Its text is not stored, so it is known only now.
 pub struct NewToken {
     /// The text that the account uses.
     pub secret: String,
-    /// The row for the database: it has the hash in place of the text.
+    /// The row for the database, which contains the hash in place of the token.
     pub stored: StoredToken,
 }
 
@@ -81,7 +81,7 @@ impl NewToken {
     /// A new token of an account.
     ///
     /// # Errors
-    /// If the name of the account can't be one, or the operating system provides no random numbers.
+    /// If the name of the account is invalid, or the operating system provides no random numbers.
     pub fn generate(owner: &str, scope: &TokenScope, now: &str) -> Result<Self, String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if owner.is_empty() || owner.len() > MAX_OWNER || !owner.chars().all(is_plain) {

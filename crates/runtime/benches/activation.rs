@@ -1,6 +1,6 @@
-//! What permission costs, for `cargo xtask bench render`: each line is a name and a number.
+//! The cost of permissions, for `cargo xtask bench render`: each line is a name and a number.
 //!
-//! `activation METIER FOLDER` needs the program, which has the shim of the sandbox inside, and an empty folder.
+//! `activation METIER FOLDER` needs the program, which contains the shim of the sandbox, and an empty folder.
 
 use std::{
     ffi::OsString,

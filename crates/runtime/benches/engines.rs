@@ -1,8 +1,8 @@
-//! What a hook in TypeScript costs in either engine, for `cargo xtask bench host`: each line is a name and a number.
+//! The cost of a TypeScript hook in either engine, for `cargo xtask bench host`: each line is a name and a number.
 //!
-//! `engines METIER DENO FOLDER` needs the program, Deno, and an empty folder. Cold is from nothing to the first answer: for the
-//! runtime that is an activation (bytes scanned, permission asked, sandbox set up) and an event; for comparison, Deno alone is
-//! started with the same flags and asked the same. All three take turns, so that noise of the machine affects all of them.
+//! `engines METIER DENO FOLDER` needs the program, Deno, and an empty folder. A cold start is measured up to the first answer: for the
+//! runtime that is an activation (bytes scanned, permission requested, sandbox set up) and an event; for comparison, Deno alone is
+//! started with the same flags and the same request. All three take turns, so that noise of the machine affects all of them.
 
 mod stage;
 
@@ -33,7 +33,7 @@ use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
 const ROUNDS: usize = 25;
 const FILE: &str = "hooks/openclaw/handler.ts";
 
-/// A handler as people write them: a type that is imported, an enum, a promise, a file that is added.
+/// A realistic handler: an imported type, an enum, a promise, an added file.
 const HANDLER: &str = r##"import type { HookHandler } from "openclaw/hooks";
 
 enum Tone {
@@ -113,7 +113,7 @@ fn write_skill(folder: &Path) -> Result<PathBuf, Error> {
     Ok(folder.canonicalize()?)
 }
 
-/// From nothing to what the hook adds, in milliseconds.
+/// From a cold start to the hook's additions, in milliseconds.
 fn cold(runtime: &Runtime) -> Result<f64, Error> {
     let start = Instant::now();
     runtime.activate("reminder")?;
@@ -195,7 +195,7 @@ impl SkillHost for NoUser {
     }
 }
 
-/// Deno without us: the flags that the grant amounts to, and the same runner.
+/// Deno alone: the flags that correspond to the grant, and the same runner.
 struct Bare {
     deno: PathBuf,
     arguments: Vec<OsString>,
@@ -239,7 +239,7 @@ impl Bare {
         })
     }
 
-    /// From nothing to the result of the hook, in milliseconds. With an empty cache, as in the sandbox.
+    /// From a cold start to the result of the hook, in milliseconds. With an empty cache, as in the sandbox.
     fn cold(&self) -> Result<f64, Error> {
         if self.cache.exists() {
             fs::remove_dir_all(&self.cache)?;

@@ -1,8 +1,8 @@
-//! What active skills cost, for `cargo xtask bench host`: each line is a name and a number.
+//! The cost of active skills, for `cargo xtask bench host`: each line is a name and a number.
 //!
 //! `live METIER CHILD FOLDER [CYCLES]` needs the program, which interprets Starlark, a program that answers as a skill does, and
-//! an empty folder on a disk. What a receipt costs is mostly what the disk takes to be sure of it, so calls are measured with the
-//! database there and with it in memory.
+//! an empty folder on a disk. Most of a receipt's time is the disk's sync, so calls are measured with the
+//! database on the disk and in memory.
 
 mod stage;
 
@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
 
 const HOOKS: usize = 50;
-/// Where files are in memory, if there is such a place.
+/// The folder of files in memory, if there is one.
 const MEMORY: &str = "/dev/shm";
 
 /// A skill of the usual size.
@@ -171,7 +171,7 @@ fn parts(metier: &Path, child: &Path) -> Outcome {
     let me = std::env::current_exe()?;
     let (mut opened, mut started, mut free, mut confined, mut plain) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    // In turns: what disturbs the machine disturbs all of them.
+    // In turns: a disturbance of the machine affects all of them.
     for _ in 0..60 {
         opened.push(opening(&starlark(metier), &hello)?);
         started.push(version(metier)?);
@@ -205,7 +205,7 @@ fn middle(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// One start to the first answer.
+/// From one start to the first answer.
 fn opening(worker: &backend::WorkerCommand, hello: &Initialize) -> Result<f64, Error> {
     let start = Instant::now();
     let session = ChildProcess::open(worker.clone(), hello, &NoUser, PATIENCE)?;
@@ -255,7 +255,7 @@ fn hello() -> Initialize {
     }
 }
 
-/// Answers whatever is asked, with nothing.
+/// Returns an empty answer to every request.
 fn answer() -> Outcome {
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {
@@ -275,7 +275,7 @@ impl SkillHost for NoUser {
     }
 }
 
-/// What it takes the disk to be sure of one page: no receipt can be faster.
+/// The time that the disk needs to sync one page: no receipt can be faster.
 fn disk(folder: &Path) -> Outcome {
     let mut file = fs::File::create(folder.join("page"))?;
     let write = || {
@@ -387,7 +387,7 @@ fn hooks(runtime: &Runtime, kind: &str, name: &str) -> Outcome {
         Ok(())
     };
     let expected = if kind == "editor" { HOOKS } else { 0 };
-    // Every change is written down, in the order in which hooks are asked.
+    // Every change is recorded, in the order in which hooks are called.
     let collect = || {
         let written = runtime.collect().0.into_iter();
         let written: Vec<String> = written.map(|receipt| receipt.entry.skill).collect();
@@ -419,7 +419,7 @@ fn process(runtime: &Runtime) -> Outcome {
     runtime.activate("compiled")?;
     let event =
         json!({"tool": "compiled__greet", "skill": "compiled", "input": {}, "session": "s"});
-    // A hook that changes nothing leaves no receipt: the way there and back, and nothing else.
+    // A hook that changes nothing leaves no receipt: only the round trip.
     let dispatch = || {
         runtime.dispatch(HookPhase::BeforeToolCall, event.clone())?;
         Ok(())
@@ -428,7 +428,7 @@ fn process(runtime: &Runtime) -> Outcome {
     Ok(runtime.end()?)
 }
 
-/// What this process holds.
+/// The memory of this process.
 struct Held {
     memory_mb: f64,
     threads: usize,
@@ -455,7 +455,7 @@ impl Held {
     }
 }
 
-/// Activates and deactivates, again and again.
+/// Activates and deactivates repeatedly.
 fn turns(runtime: &Runtime, cycles: usize) -> Outcome {
     let turn = || -> Outcome {
         runtime.activate("greeter")?;
@@ -478,7 +478,7 @@ fn children() -> Result<Vec<String>, Error> {
     Ok(all)
 }
 
-/// What one worker needs and does not share with all others.
+/// The memory that one worker uses and does not share with others.
 fn worker_mb() -> Result<f64, Error> {
     let all = children()?;
     let pid = all.first().ok_or("there is no worker")?;

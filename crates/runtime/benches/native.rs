@@ -1,6 +1,6 @@
-//! What a native skill costs: `native METIER LIBRARY [PROGRAM]`; each line is a name and a number.
+//! The cost of a native skill: `native METIER LIBRARY [PROGRAM]`; each line is a name and a number.
 //!
-//! METIER loads the library as it loads a skill's; PROGRAM is the same skill as a program, for comparison. Both are
+//! METIER loads the library like a skill's; PROGRAM is the same skill as a program, for comparison. Both are
 //! `examples/word-count`, and run without a sandbox, which costs both the same.
 
 use std::{

@@ -1,7 +1,7 @@
-//! The bytes of a skill that a session may use, as a value that only a check makes.
+//! The bytes of a skill that a session may use, as a value that only a check creates.
 //!
-//! **Problem.** A session takes bytes from its caller, and a caller can forget the scanner. **Decision.** It takes an [`AdmittedSnapshot`]: made from
-//! a verdict that does not block the skill, or from a configuration in which the user disabled scans.
+//! **Problem.** A session gets bytes from its caller, and a caller can forget the scanner. **Decision.** It accepts an
+//! [`AdmittedSnapshot`]: made from a verdict that does not block the skill, or from a configuration in which the user disabled scans.
 
 use metier_catalog::Snapshot;
 use metier_config::Config;

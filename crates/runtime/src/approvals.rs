@@ -1,7 +1,7 @@
-//! The desk: asks who may decide, remembers the answer for exact bytes, and writes down every act.
+//! The desk: asks the approver, stores the answer for exact bytes, and records every act.
 //!
-//! Every interface asks here before a skill does anything. Stored answers, approvals from flags or the configuration, and the
-//! user's answers become a [`Grant`], or a [`GrantRefused`] with what to type.
+//! Every interface calls it before a skill does anything. Stored answers, approvals from flags or the configuration, and the
+//! user's answers become a [`Grant`], or a [`GrantRefused`] with a hint.
 
 use std::{
     sync::Arc,
@@ -31,9 +31,9 @@ use crate::{
 /// Returns the current time.
 pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// Everything that decides and remembers in one run.
+/// The approver and the records of one run.
 pub struct Approvals {
-    /// Where answers and receipts are kept.
+    /// The store of answers and receipts.
     pub store: SharedStore,
     /// Answers questions about permissions.
     pub approver: Arc<dyn Approver>,
@@ -45,7 +45,7 @@ pub struct Approvals {
     pub terms: GrantTerms,
     /// The current time.
     pub clock: WallClock,
-    /// Shows the user a line that can't wait for the end of the command.
+    /// Shows the user a line immediately, before the end of the command.
     pub warn: Arc<dyn Fn(&str) + Send + Sync>,
     /// Counts the acts of this turn.
     pub meter: ActMeter,
@@ -86,7 +86,7 @@ impl AskedQuestions {
 
 /// The skill that requests something.
 pub struct RequestingSkill<'a> {
-    /// Which, in which bytes.
+    /// Its name, source and digest.
     pub identity: &'a Identity,
     /// Path of the skill, for people.
     pub place: &'a str,
@@ -127,7 +127,7 @@ fn list(asked: &[RequestedPermission]) -> String {
     format!("{} {verb}", names.join(", "))
 }
 
-/// A question without a yes.
+/// A question that was not answered with yes.
 enum No {
     Denied,
     Unavailable,
@@ -161,7 +161,7 @@ impl No {
     }
 }
 
-/// What to type so that an act is allowed from now on.
+/// The command that allows an act from now on.
 fn permanently(act: &Act, skill: &str, needed: &str) -> String {
     match act {
         Act::CallTool { tool, .. } => {
@@ -175,7 +175,7 @@ fn permanently(act: &Act, skill: &str, needed: &str) -> String {
     }
 }
 
-/// How an act went.
+/// The result of an act.
 #[derive(Clone, Debug)]
 pub struct ActRecord {
     /// How it ended; `None` if it was refused.
@@ -302,7 +302,7 @@ impl Approvals {
         }
     }
 
-    /// What this skill is allowed to do, asking if necessary. Every refusal leaves a receipt.
+    /// The permissions of this skill, after asking if necessary. Every refusal leaves a receipt.
     ///
     /// # Errors
     /// When the user denies it, when no one can be asked, or when the answers can't be stored.
@@ -350,7 +350,7 @@ impl Approvals {
                 }
             }
         }
-        // The questions can have been open for minutes: what was revoked or denied meanwhile counts.
+        // The questions can have been open for minutes: revocations and denials in the meantime count.
         match self.rule(subject.identity, &given, &now)? {
             (Ruling::Granted(grant), behind) => Ok(RevocableGrant {
                 grant: *grant,
@@ -376,7 +376,7 @@ impl Approvals {
         Ok((ruling, behind))
     }
 
-    /// Of a request, what was allowed before. Nothing is asked, and nothing is written down.
+    /// The previously allowed part of a request. No question is asked, and nothing is recorded.
     ///
     /// # Errors
     /// When the answers can't be read.
@@ -440,10 +440,10 @@ impl Approvals {
         Ok(())
     }
 
-    /// Asks about one act that is about to happen, and stores the answer if it is meant to last.
+    /// Asks about one act before it happens, and stores the answer if it is permanent.
     ///
     /// # Errors
-    /// When the answer can't be kept. A no is a refusal inside.
+    /// When the answer can't be stored. A no is a refusal inside.
     pub(crate) fn ask_about(
         &self,
         subject: &RequestingSkill<'_>,
@@ -472,7 +472,7 @@ impl Approvals {
         Ok(Ok(grant.permit_answered(pending, offer)))
     }
 
-    /// Puts a question, and takes the answer for one that was offered.
+    /// Asks a question, and accepts only an offered answer.
     fn put<'q>(&self, question: &'q ApprovalQuestion) -> Result<&'q ApprovalOffer, No> {
         let start = Instant::now();
         let reply = self.approver.ask(question);
@@ -505,7 +505,7 @@ impl Approvals {
         is_approved(identity, &self.approved_now, &self.approved)
     }
 
-    /// Keeps an answer, and what the skill's files look like today.
+    /// Stores an answer, and the current files of the skill.
     ///
     /// # Errors
     /// When it can't be written.
@@ -533,7 +533,7 @@ impl Approvals {
         self.store.lock().approve_with_files(&approvals, &files)
     }
 
-    /// Allow once: a record that is written and used up, so that nothing can use it again.
+    /// Allow once: a record that is written and immediately used up, so that nothing can use it again.
     fn use_once(
         &self,
         identity: &Identity,
@@ -639,7 +639,7 @@ impl Approvals {
         self.store.lock().append(&receipts).map(drop)
     }
 
-    /// Writes the receipt for the start of an act, without secrets. The act is done only after that.
+    /// Writes the receipt for the start of an act, without secrets. The act is done only afterwards.
     ///
     /// # Errors
     /// When it can't be written.
@@ -654,7 +654,7 @@ impl Approvals {
         self.store.lock().begin(&draft)
     }
 
-    /// Writes down how an act went that had begun.
+    /// Records the end of an act.
     ///
     /// # Errors
     /// When it can't be written.
@@ -707,12 +707,12 @@ impl Approvals {
         self.receipt(identity, act, &redactor.clean(detail), &went)
     }
 
-    /// Writes down several things in one go: the disk is waited for once.
+    /// Records several receipts in one transaction: it waits for the disk only once.
     pub(crate) fn write(&self, drafts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
         self.store.lock().append(drafts)
     }
 
-    /// Remembers the state that a skill was left in.
+    /// Stores the state that a skill was left in.
     ///
     /// # Errors
     /// When it can't be written.

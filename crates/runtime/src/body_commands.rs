@@ -43,10 +43,10 @@ pub enum BodyCommandError {
     /// The command is not permitted.
     #[error(transparent)]
     Refused(#[from] GrantRefused),
-    /// Something that it does was not done.
+    /// One of its acts was not done.
     #[error(transparent)]
     Failed(#[from] ActError),
-    /// The arguments can't be given to a command.
+    /// The arguments can't be passed to a command.
     #[error("`{command}` can't be run: {reason}")]
     Arguments {
         /// As its author wrote it.
@@ -57,7 +57,7 @@ pub enum BodyCommandError {
     /// It requires an unsupported shell.
     #[error("it requires the shell `{0}`, but commands only run in sh or bash")]
     Shell(String),
-    /// A program of a pipeline failed, and nothing came out of it.
+    /// A program of a pipeline failed, and the pipeline has no output.
     #[error("`{command}` failed: it printed nothing but errors")]
     Pipeline {
         /// As its author wrote it.
@@ -119,7 +119,7 @@ pub fn activate(
     })
 }
 
-/// Runs a command that must succeed before or after a skill works, in the project: whether it ended with exit code 0, and else why not.
+/// Runs a command that must succeed before or after a skill works, in the project: whether it ended with exit code 0, otherwise why not.
 ///
 /// # Errors
 /// When the skill has no permission to run it.
@@ -235,7 +235,7 @@ impl PermittedRunner<'_> {
     }
 }
 
-/// What the shell is given for a command: its author's text with references, and the values beside it.
+/// The input of the shell for a command: its author's text with references, and the values beside it.
 fn act(command: &BodyCommand<'_>, values: &Values<'_>) -> Result<Act, BodyCommandError> {
     let refuse = |reason: String| BodyCommandError::Arguments {
         command: command.text.to_owned(),

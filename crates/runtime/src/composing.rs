@@ -1,4 +1,4 @@
-//! Skills of the inventory as one set: names become members, and policy puts them together.
+//! Skills of the inventory as one set: names become members, and policy composes them.
 
 use metier_catalog::CatalogEntry;
 use metier_config::{Config, ConflictSetting};
@@ -24,7 +24,7 @@ enum NamedMember {
 
 impl Inventory {
     /// Composes skills, given by name, `source:name` or path. A missing or unusable skill is an error of the composition, as is
-    /// every other problem; all are reported at once. Only manifests are read: bodies are scanned when they are loaded.
+    /// every other problem; all are reported together. Only manifests are read: bodies are scanned when they are loaded.
     #[must_use]
     pub fn compose(
         &self,
@@ -59,7 +59,7 @@ impl Inventory {
         compose(&members, rules(config, coding))
     }
 
-    /// Puts skills together that were read already.
+    /// Composes skills that were already read.
     #[must_use]
     pub fn compose_loaded(skills: &[LoadedSkill], config: &Config, coding: bool) -> Composition {
         let places: Vec<String> = skills
@@ -92,7 +92,7 @@ impl Inventory {
             Err(error) => return NamedMember::Refused(error.to_string(), Some(validate(entry))),
         };
         match loaded.manifest {
-            // A folder that was written to meanwhile may hold another skill.
+            // A folder that was changed meanwhile may contain another skill.
             Some(manifest) if *manifest.card.name == *entry.name() => {
                 let place = entry.place.path().to_string_lossy().into_owned();
                 NamedMember::Usable(Box::new(manifest), place)
@@ -117,7 +117,7 @@ pub(crate) fn rules(config: &Config, coding: bool) -> ComposeOptions {
     }
 }
 
-/// Why a skill can't be used, and what to type.
+/// Why a skill can't be used, and a hint.
 fn objection(
     entry: &CatalogEntry,
     skill: &InventorySkill,

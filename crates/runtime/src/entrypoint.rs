@@ -1,15 +1,15 @@
-//! The file that the code of a skill begins with.
+//! The entrypoint of a skill's code.
 
 use metier_model::Backend;
 
 /// Why there is no file to run.
 pub(crate) struct NoEntrypoint {
     pub(crate) message: String,
-    /// Whether it is a file that a compiler makes.
+    /// Whether it is the output of a compiler.
     pub(crate) is_unbuilt: bool,
 }
 
-/// The file that a backend runs, or why there is none.
+/// The file that a backend runs, or the reason why there is none.
 pub(crate) fn entrypoint_among(
     written: Option<&str>,
     backend: Backend,
@@ -26,7 +26,7 @@ pub(crate) fn entrypoint_among(
     if has(path) {
         return Ok(path.to_owned());
     }
-    // A file that a compiler makes is seldom lost; it was not built.
+    // A missing compiler output was probably not built.
     let is_unbuilt = match backend {
         Backend::Wasm | Backend::Native => true,
         Backend::Process => path.starts_with("bin/"),

@@ -1,8 +1,8 @@
 //! Finds skills of an inventory by the words of a task.
 //!
-//! Names and descriptions of all skills that are ready or only miss something are searched, and the bodies of those whose exact bytes were scanned and admitted:
-//! a body gets into the index only from an [`AdmittedSnapshot`]. A skill is found by the digest of its bytes, so one that changed
-//! is searched by its name and description until it was scanned again.
+//! Names and descriptions of all skills that are ready or have missing requirements are searched, and the bodies of those whose exact bytes
+//! were scanned and admitted: a body is indexed only from an [`AdmittedSnapshot`]. A skill is found by the digest of its bytes, so a
+//! changed skill is searched by its name and description until it was scanned again.
 
 use std::{collections::HashMap, panic::resume_unwind, thread};
 
@@ -25,9 +25,9 @@ use crate::{
 
 /// The manifest has triggers, or words for the rules about domains.
 const HAS_TRIGGERS: u8 = 1;
-/// How many skills are in memory as text at once, for each thread.
+/// How many skills' texts are in memory at the same time, for each thread.
 const CHUNK: usize = 2_048;
-/// With more new skills than this, the parts of an index wait in files for being merged.
+/// With more new skills than this, the parts of an index are kept in files until they are merged.
 const MANY: usize = 4 * CHUNK;
 
 /// The skills of an inventory, ready to be searched.
@@ -43,16 +43,16 @@ pub struct SkillFinder {
     without_body: usize,
 }
 
-/// What a task finds.
+/// The results for a task.
 #[derive(Clone, Debug, Default)]
 pub struct FoundSkills {
     /// Best first.
     pub skills: Vec<FoundSkill>,
-    /// The words of the task, and what they say.
+    /// The words of the task, and their weights.
     pub words: TaskWords,
 }
 
-/// A skill that has words of a task.
+/// A skill that contains words of a task.
 #[derive(Clone, Debug)]
 pub struct FoundSkill {
     /// Its position in the inventory.
@@ -61,7 +61,7 @@ pub struct FoundSkill {
     pub hit: SearchHit,
 }
 
-/// Gives out the bytes of a skill, if they were scanned and are admitted.
+/// Returns the bytes of a skill, if they were scanned and are admitted.
 pub type SnapshotAdmission<'a> = &'a (dyn Fn(&CatalogEntry) -> Option<AdmittedSnapshot> + Sync);
 
 impl SkillFinder {
@@ -71,7 +71,7 @@ impl SkillFinder {
         Self::new(inventory, None, &|_| None, None)
     }
 
-    /// Searches bodies too. Those that are not in the files yet are read and added.
+    /// Searches bodies too. Those that are not in the files are read and added.
     #[must_use]
     pub fn with_bodies(
         inventory: &Inventory,
@@ -114,7 +114,7 @@ impl SkillFinder {
             let lives = |key: &SkillKey| keys.contains_key(key);
             let files = files.filter(|_| !new.is_empty());
             match files.map(|files| (files.add(&new, lives), files)) {
-                // The files have the new parts: those needn't stay in memory.
+                // The files contain the new parts, which therefore need not stay in memory.
                 Some((Ok(()), files)) => segments = files.open(),
                 // A cache that can't be written only costs time.
                 _ => segments.extend(new),
@@ -131,7 +131,7 @@ impl SkillFinder {
                 }
             }
         }
-        // What could not be read is searched like what was not scanned.
+        // A skill that could not be read is searched like an unscanned one.
         let unread = missing.iter().filter(|(key, _)| !found.contains(key));
         rest.extend(unread.map(|(_, position)| *position));
         let without_body = rest.len();
@@ -198,12 +198,12 @@ impl SkillFinder {
 }
 
 impl FoundSkill {
-    /// The weight of the best possible text: that of a keyword, which is the author's statement where this is a guess.
+    /// The weight of the best possible text: that of a keyword, which the author declares while this is a guess.
     const WEIGHT: f64 = 0.4;
-    /// A skill with less of the task than this is called a weak match. It is still listed: short descriptions have few words of any task.
+    /// A skill with less of the task than this is a weak match. It is still listed: short descriptions contain few words of any task.
     const WEAK: f32 = 1.0 / 3.0;
 
-    /// Whether the skill has little of the task.
+    /// Whether the skill contains little of the task.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.hit.covered < Self::WEAK
@@ -226,7 +226,7 @@ impl FoundSkill {
     }
 }
 
-/// A skill that misses a program today is found tomorrow, and counts for the rarity of words on every machine.
+/// A skill that lacks a program today may be found tomorrow, and counts for the rarity of words on every machine.
 fn is_searched(skill: &InventorySkill) -> bool {
     matches!(skill.status, Status::Ready | Status::NotReady)
 }
@@ -248,7 +248,7 @@ fn cards(
     for position in positions {
         let entry = inventory.entry(inventory.skills.get(*position)?);
         let Some(card) = &entry.card else { continue };
-        // No digest begins like this, except by an accident that nothing depends on.
+        // No digest starts like this, except by an accident that has no effect.
         let mut key = [0xff; 16];
         for (to, from) in key.iter_mut().rev().zip(position.to_le_bytes()) {
             *to = from;

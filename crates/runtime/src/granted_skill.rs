@@ -30,7 +30,7 @@ use crate::{
     standing_answers::{AnswersBehind, RevocableGrant, withdrawn},
 };
 
-/// The kind of act that a program of a skill is which stays.
+/// The kind of act for a long-running program of a skill.
 const RUN: &str = "skill:run";
 
 /// A skill with a grant, and the world that it may change.
@@ -47,7 +47,7 @@ pub struct GrantedSkill {
     receipts: Guarded<RecentReceipts>,
     refusals: Guarded<Refusals>,
     connections: Arc<ConnectionReceipts>,
-    /// Programs that stay, until it is written down how they ended.
+    /// Long-running programs whose end is not recorded yet.
     runs: Guarded<Vec<RunningAct>>,
 }
 
@@ -59,7 +59,7 @@ pub struct ActiveSkill {
     pub held: Arc<Snapshot>,
 }
 
-/// A program that stays, or stayed.
+/// A long-running program.
 struct RunningAct {
     begun: BegunReceipt,
     start: Instant,
@@ -70,24 +70,24 @@ struct RunningAct {
 /// Why an act was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum ActError {
-    /// The grant does not hold it.
+    /// The grant does not cover it.
     #[error("{0}")]
     Refused(#[from] PermitRefusal),
     /// Its files are no longer the approved ones.
     #[error("its files changed after they were scanned; try again")]
     Changed,
-    /// The world would not.
+    /// The executor refused it or failed.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
     /// A model or another skill returned an error.
     #[error(transparent)]
     Elsewhere(#[from] DelegateError),
-    /// It can't be written down; what can't be written down is not done.
+    /// It can't be recorded; an act that can't be recorded is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Why a model or another skill did not do what a skill asked for.
+/// Why a model or another skill did not fulfil a skill's request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct DelegateError {
@@ -147,7 +147,7 @@ impl GrantedSkill {
         })
     }
 
-    /// Does one thing, if it may.
+    /// Does an act, if it is permitted.
     ///
     /// # Errors
     /// When it is not permitted, fails, or its receipt can't be written.
@@ -162,7 +162,7 @@ impl GrantedSkill {
     /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act_relayed(&self, act: &Act, relay: Option<&dyn Relay>) -> Result<ActResult, ActError> {
         let permit = self.permit(act)?;
-        // A question may stay open for minutes: what runs must be what was asked about.
+        // A question may stay open for minutes: the skill must not have changed since.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
             self.refuse(act, ActError::Changed.to_string())?;
             return Err(ActError::Changed);
@@ -196,7 +196,7 @@ impl GrantedSkill {
         Ok(done?)
     }
 
-    /// Lets something be done elsewhere (a model asked, another skill invoked), if it may.
+    /// Lets another part do an act (ask a model, invoke another skill), if it is permitted.
     ///
     /// # Errors
     /// When it is not permitted, fails, or its receipt can't be written.
@@ -218,7 +218,7 @@ impl GrantedSkill {
         Ok(done?)
     }
 
-    /// The permit for an act, asking if need be; without one that is written down.
+    /// The permit for an act, asking if necessary; a refusal is recorded.
     ///
     /// # Errors
     /// When the act is not permitted, or the refusal can't be recorded.
@@ -256,7 +256,7 @@ impl GrantedSkill {
         Ok(permitted?)
     }
 
-    /// Whether the user revoked or denied something since the grant was made. Then it permits nothing.
+    /// Whether the user revoked or denied something since the grant was made. It then permits nothing.
     ///
     /// # Errors
     /// When the answers can't be read.
@@ -268,13 +268,13 @@ impl GrantedSkill {
         self.behind.lock().is_withdrawn(&store)
     }
 
-    /// Its grant, for a skill that works for it: that one can do nothing that this one can't, and ends with it.
+    /// Its grant, for a skill that it invokes: that skill can do nothing that this one can't, and ends with it.
     #[must_use]
     pub fn narrow(&self, granted: &RevocableGrant) -> RevocableGrant {
         granted.narrowed(&self.grant, &self.behind.lock())
     }
 
-    /// A pending write with what it would change, for the user.
+    /// A pending write with its changes, for the user.
     fn with_preview(&self, pending: PendingAct) -> PendingAct {
         let Act::WriteFile { path, content } = pending.act() else {
             return pending;
@@ -296,7 +296,7 @@ impl GrantedSkill {
         &self.world
     }
 
-    /// Writes down how programs that stayed have ended, and floods of refusals.
+    /// Records the end of long-running programs, and floods of refusals.
     ///
     /// # Errors
     /// When a receipt can't be written.
@@ -312,10 +312,10 @@ impl GrantedSkill {
         written.and(self.write_refusals())
     }
 
-    /// The activation is over: whatever stayed has ended with it, and floods of refusals are written.
+    /// Ends the activation: all long-running programs have ended with it, and floods of refusals are written.
     ///
     /// # Errors
-    /// When that can't be written down.
+    /// When that can't be recorded.
     pub fn end(&self) -> Result<(), StoreError> {
         let runs = self.runs.take();
         let all = runs.into_iter().map(|run| self.complete_run(run));
@@ -323,7 +323,7 @@ impl GrantedSkill {
         written.and(self.write_refusals())
     }
 
-    /// Warns the user at once that protected files were restored. The receipt contains the same.
+    /// Warns the user immediately that protected files were restored. The receipt contains the same.
     pub(crate) fn warn_undone(&self, places: &[UndonePlace]) {
         if !places.is_empty() {
             let skill = &self.grant.identity().skill;
@@ -356,7 +356,7 @@ impl GrantedSkill {
         Ok(())
     }
 
-    /// The same for later: [`GrantedSkill::keep`] what becomes of it.
+    /// The same for later: [`GrantedSkill::keep`] stores the result.
     pub(crate) fn draft(&self, act: &str, detail: &str, went: &ActRecord) -> NewReceipt {
         let identity = self.grant.identity();
         self.approvals
@@ -388,13 +388,13 @@ impl GrantedSkill {
         !self.redactor.is_empty()
     }
 
-    /// A text without the secrets that the skill was given.
+    /// Removes the secrets of the skill from a string.
     #[must_use]
     pub fn clean(&self, bytes: &[u8]) -> String {
         self.redactor.clean(&String::from_utf8_lossy(bytes))
     }
 
-    /// The receipts so far; the newest ones, if there are many.
+    /// The receipts so far; only the newest if there are many.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
         let of_connections = self.connections.take();
@@ -403,13 +403,14 @@ impl GrantedSkill {
         receipts.all()
     }
 
-    /// How many there are besides the newest.
+    /// How many older receipts there are.
     #[must_use]
     pub fn receipts_left_out(&self) -> u64 {
         self.receipts.lock().left_out()
     }
 
-    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`GrantedSkill::settle`] or [`GrantedSkill::end`].
+    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`GrantedSkill::settle`] or
+    /// [`GrantedSkill::end`].
     ///
     /// # Errors
     /// When the receipt can't be written, the skill's files changed, or the program can't be started or sandboxed.
@@ -474,7 +475,7 @@ impl GrantedSkill {
         self.complete(run.begun, &went)
     }
 
-    /// Writes the receipt for the start of an act. The act is done only after that.
+    /// Writes the receipt for the start of an act. The act is done only afterwards.
     fn begin(&self, act: &Act) -> Result<BegunReceipt, StoreError> {
         let what = (act.permission().as_str(), &*act.detail());
         let identity = self.grant.identity();
@@ -507,12 +508,12 @@ impl GrantedSkill {
 
 impl Drop for GrantedSkill {
     fn drop(&mut self) {
-        // An activation that ended in order has done this already and reported errors.
+        // An activation that ended normally has done this already and reported errors.
         self.end().ok();
     }
 }
 
-/// A child whose end is noticed, however it comes about.
+/// A child whose end is always detected.
 struct WatchedRun {
     child: Option<Box<dyn LiveChild>>,
     ended: Arc<Guarded<Option<(ChildEnd, Instant)>>>,
@@ -574,7 +575,7 @@ pub(crate) fn undone(places: &[UndonePlace]) -> String {
     format!("it created protected files, which were renamed: {places}")
 }
 
-/// Whether a pipeline of a body came to nothing, though its last program ended well: it has no output, and complaints instead.
+/// Whether a pipeline of a body failed although its last program succeeded: it has no output, but error messages.
 pub(crate) fn failed_in_pipeline(act: &Act, ended: &ChildOutcome) -> bool {
     let Act::Line(line) = act else {
         return false;

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A value that is used by one caller at a time. A panic of one of them leaves it as it is.
+/// A value that one caller uses at a time. A panic of a caller leaves it unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Guarded<T>(Mutex<T>);
 

@@ -14,9 +14,9 @@ use metier_model::{
 
 use crate::hosts;
 
-/// What a command of Claude expects to be able to read.
+/// The variables and files that a command of Claude expects.
 const PROJECT: &str = "file:read(./**)";
-/// Endings of files that an engine can load.
+/// Extensions of files that an engine can load.
 const CODE: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /// The largest file that is read for hooks.
@@ -44,7 +44,7 @@ fn among_all_files(place: &SkillLocation) -> SkillHooks {
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 
-/// Whether a skill can have hooks: its manifest allows some, or there is something in a hook folder.
+/// Whether a skill can have hooks: its manifest allows some, or a hook folder contains files.
 fn may_hook(entry: &CatalogEntry) -> bool {
     let has_place = match &entry.place {
         SkillLocation::Builtin(_) => true,
@@ -85,7 +85,7 @@ pub fn wants(manifest: &SkillManifest, held: &Snapshot, hooks: &SkillHooks) -> V
         .collect()
 }
 
-/// What the scanner saw in the code of a handler. Handlers start no programs, so that permission is not requested.
+/// The capabilities that the scanner found in the code of a handler. Handlers start no programs, so that permission is not requested.
 fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
     let folder = handler.rsplit_once('/').map_or("", |(folder, _)| folder);
     let beside = |path: &str| {
@@ -101,7 +101,7 @@ fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
     used(hosts::seen(&files))
 }
 
-/// What the commands of hooks, and the files of the skill that they name, were seen to do.
+/// The capabilities found in the commands of hooks, and in the files of the skill that they name.
 fn used_by_commands(held: &Snapshot, hooks: &SkillHooks) -> Vec<Want> {
     let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
     let is_named = |path: &str| {
@@ -113,7 +113,7 @@ fn used_by_commands(held: &Snapshot, hooks: &SkillHooks) -> Vec<Want> {
     used(wants)
 }
 
-/// The permissions that code can be given piece by piece.
+/// The permissions that can be granted to code separately.
 fn used(wants: Vec<Want>) -> Vec<Want> {
     let is_used = |want: &Want| {
         matches!(
@@ -163,12 +163,12 @@ pub enum NoDeno {
     /// The configured path is not absolute.
     #[error("skills.hooks.deno is `{}`, which is not an absolute path", .0.display())]
     Relative(PathBuf),
-    /// The configuration names something else.
+    /// The configured path is not a file.
     #[error("skills.hooks.deno is `{}`, which is not a file", .0.display())]
     NotAFile(PathBuf),
 }
 
-/// The path of Deno: from the configuration, or else from `PATH`.
+/// The path of Deno: from the configuration, or otherwise from `PATH`.
 ///
 /// # Errors
 /// When the configured path is not a file, or when none is configured and Deno is not in `PATH`.
@@ -270,7 +270,7 @@ mod tests {
         format!("{hooks:?}")
     }
 
-    /// Most skills are not opened for their hooks. What is not found without opening them would never be reported.
+    /// Most skills are not opened for their hooks. Hooks that are not found without opening them would never be reported.
     #[test]
     fn hooks_are_found_as_if_all_files_were_read() {
         let home = tempfile::tempdir().unwrap();

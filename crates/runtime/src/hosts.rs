@@ -1,4 +1,4 @@
-//! What the code and the command lines of a skill were seen to use, for skills that declare no permissions.
+//! The capabilities found in the code and the command lines of a skill, for skills that declare no permissions.
 
 use metier_catalog::{Snapshot, SnapshotContent};
 use metier_model::{Permission, Scope, Want};
@@ -8,8 +8,8 @@ use metier_scan::{DeclaredFacts, FileToScan, RuleSet, ScanLimits, quietly, scan,
 /// The name under which command lines are scanned.
 const LINES: &str = "commands.sh";
 
-/// The hosts that command lines or scripts were seen to reach. A request that could go anywhere names none: for that a skill has to declare
-/// its permissions.
+/// The hosts that command lines or scripts were found to contact. A request that could go anywhere names none: for that a skill has to
+/// declare its permissions.
 pub(crate) fn reached(held: &Snapshot, purpose: Purpose<'_>) -> Vec<Want> {
     let wants = match purpose {
         Purpose::Render(lines) => of_lines(lines),
@@ -22,7 +22,7 @@ pub(crate) fn reached(held: &Snapshot, purpose: Purpose<'_>) -> Vec<Want> {
     wants.into_iter().filter(is_host).collect()
 }
 
-/// What command lines were seen to use.
+/// The capabilities found in command lines.
 pub(crate) fn of_lines(lines: &[&str]) -> Vec<Want> {
     if lines.is_empty() {
         return Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn of_lines(lines: &[&str]) -> Vec<Want> {
     seen(&[(LINES, text.as_bytes())])
 }
 
-/// What files of a skill were seen to use, each by itself: what one script asks for doesn't depend on the others.
+/// The capabilities found in files of a skill, each separately: the requests of one script don't depend on the others.
 pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<Want> {
     let files = held.files.iter().filter_map(|file| match &file.content {
         SnapshotContent::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
@@ -41,7 +41,7 @@ pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<
     files.flat_map(|file| seen(&[file])).collect()
 }
 
-/// What files were seen to use, as permissions.
+/// The capabilities found in files, as permissions.
 pub(crate) fn seen(files: &[(&str, &[u8])]) -> Vec<Want> {
     let files: Vec<FileToScan<'_>> = files
         .iter()

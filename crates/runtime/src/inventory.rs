@@ -19,11 +19,11 @@ use crate::scanning::{KnownVerdict, KnownVerdicts, ScanConsequence};
 pub enum Status {
     /// The skill can be used.
     Ready,
-    /// Something that it needs is missing.
+    /// A requirement is missing.
     NotReady,
     /// The scanner or missing trust forbids it.
     Blocked,
-    /// The user switched it off.
+    /// The user disabled it.
     Disabled,
     /// Another skill of the same name wins.
     Shadowed,
@@ -92,7 +92,7 @@ impl InventorySkill {
         }
     }
 
-    /// Whether the scanner is a reason why it can't be used: a model does not get its description then.
+    /// Whether the scanner is a reason why it can't be used: a model then does not get its description.
     #[must_use]
     pub fn is_blocked_by_scan(&self) -> bool {
         self.reasons
@@ -100,7 +100,7 @@ impl InventorySkill {
             .any(|reason| reason.kind == ReasonKind::Scan)
     }
 
-    /// What to type about the first reason that has a way out.
+    /// The hint for the first reason that has one.
     #[must_use]
     pub fn way_out(&self) -> Option<&str> {
         self.reasons.iter().find_map(|one| one.hint.as_deref())
@@ -111,7 +111,7 @@ impl InventorySkill {
 pub const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
 
 impl Inventory {
-    /// Takes the descriptions of skills away that the scanner blocks, for a list that a model reads.
+    /// Removes the descriptions of skills that the scanner blocks, for a list that a model reads.
     pub fn withhold_blocked_words(&mut self) {
         for skill in &self.skills {
             if !skill.is_blocked_by_scan() {
@@ -124,7 +124,7 @@ impl Inventory {
         }
     }
 
-    /// Whether nothing is known of what a skill holds. The built-in ones are part of the program.
+    /// Whether the content of a skill is not known. The built-in ones are part of the program.
     #[must_use]
     pub fn is_unscanned(&self, skill: &InventorySkill) -> bool {
         skill.scan.is_none() && !matches!(self.entry(skill).place, SkillLocation::Builtin(_))
@@ -149,7 +149,7 @@ pub struct StatusCounts {
 }
 
 impl StatusCounts {
-    /// Counts one skill more.
+    /// Counts one more skill.
     pub fn add(&mut self, status: Status) {
         let counter = match status {
             Status::Ready => &mut self.ready,
@@ -166,7 +166,7 @@ impl StatusCounts {
 /// All skills, and which of them can be used.
 #[derive(Clone)]
 pub struct Inventory {
-    /// The catalog that was surveyed.
+    /// The catalog that the inventory is made from.
     pub catalog: Catalog,
     /// The skills: the strongest source first, then by name.
     pub skills: Vec<InventorySkill>,
@@ -183,7 +183,7 @@ pub struct NotFound {
     pub near: Vec<String>,
 }
 
-/// Takes stock: who wins each name, who is eligible, and why not.
+/// Builds the inventory: which skill wins each name, which are eligible, and why others are not.
 #[must_use]
 pub fn survey(
     mut catalog: Catalog,
@@ -267,7 +267,7 @@ fn log_unavailable(catalog: &Catalog, skills: &[InventorySkill]) {
     }
 }
 
-/// Tools that a skill needs, when no list of the agent's tools is configured: worth a warning, no refusal.
+/// Required tools, when no list of the agent's tools is configured: a warning, not a refusal.
 fn note_unchecked_tools(entry: &mut CatalogEntry) {
     let requirements = entry.card.iter().flat_map(|card| &card.requirements);
     let tools: Vec<(&str, u32)> = requirements
@@ -298,7 +298,7 @@ fn note_unchecked_tools(entry: &mut CatalogEntry) {
     entry.diagnostics.push(diagnostic);
 }
 
-/// The strongest source first, then by name, then by path. Mostly they are in order already.
+/// The strongest source first, then by name, then by path. Usually they are in order already.
 fn sort(catalog: &Catalog, skills: &mut [InventorySkill]) {
     let entry = |skill: &InventorySkill| &catalog.entries[skill.entry];
     skills.sort_unstable_by(|a, b| {
@@ -316,7 +316,7 @@ fn is_trusted(catalog: &Catalog, entry: &CatalogEntry) -> bool {
         .is_none_or(|root| root.trusted)
 }
 
-/// For each entry the one that wins its name, if that is another: a version that the user pinned, then the greater source, then the
+/// For each entry, the other entry that wins its name, if any: a version that the user pinned, then the greater source, then the
 /// later root, then the first path. Untrusted and invalid ones don't compete. Sorted rather than hashed, because a catalog is
 /// nearly sorted by name. Usually empty, because no name occurs twice.
 fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
@@ -324,7 +324,7 @@ fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
         let card = catalog.entries[index].card.as_ref();
         card.map_or("", |card| card.name.as_str())
     };
-    // By its name and nothing else: a skill chooses its configuration key itself.
+    // Only by its name: a skill chooses its configuration key itself.
     let pinned = |card: &Card| {
         let wanted = config.entry(&card.name).version.as_deref();
         wanted.is_some() && wanted == card.version.as_ref().map(|version| version.as_str())
@@ -449,7 +449,7 @@ pub(crate) fn missing_profile<'c>(config: &'c Config, entry: &CatalogEntry) -> O
     }
 }
 
-/// How to take a switch back, which depends on who set it.
+/// How to enable the skill again, which depends on the setting that disabled it.
 pub(crate) fn switch_hint(config: &Config, key: &str, name: &str) -> String {
     match config.get(key).map(|value| value.origin) {
         Ok(Origin::Project(file)) => format!("remove `{key}` from {}", file.display()),
@@ -619,7 +619,7 @@ fn names(entry: &CatalogEntry, wanted: &str) -> bool {
     }
 }
 
-/// A version that the configuration asks for, and that no skill of the name has, is a warning about the skill that is used instead.
+/// A version that the configuration requires, and that no skill of the name has, is a warning about the skill that is used instead.
 fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) {
     for (name, wanted) in config.entries() {
         let Some(wanted) = wanted.version.as_deref() else {
@@ -659,7 +659,7 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
             file: entry.files.main().into(),
             position: None,
         };
-        // An inventory that is taken again repeats nothing.
+        // A second inventory does not repeat the warning.
         if !entry.diagnostics.contains(&diagnostic) {
             entry.diagnostics.push(diagnostic);
         }
@@ -783,7 +783,7 @@ pub fn near_names<N: AsRef<str>>(wanted: &str, names: impl Iterator<Item = N>) -
     for name in names {
         let name = name.as_ref();
         let known = name.to_lowercase();
-        // In a short name two swapped letters are most of it.
+        // In a short name, two swapped letters are most of it.
         let likeness = match strsim::osa_distance(&lower, &known) {
             0 | 1 => 1.0,
             _ => strsim::jaro_winkler(&lower, &known),

@@ -1,13 +1,13 @@
 //! # metier-runtime — the order of events
 //!
-//! **Problem.** What was found, what the user decided and what the machine has must become one answer: which skills exist, which
-//! can be used, and what a model gets to know about them.
+//! **Problem.** The skills on disk, the user's decisions and the facts about the machine must become one answer: which skills exist, which
+//! can be used, and what a model learns about them.
 //!
 //! **Goals.** One [`Inventory`] behind every interface; prompts that keep to a budget and hide nothing; the body of a skill exactly
 //! as its author wrote it, with arguments filled in.
 //!
 //! **Worked example.** `review-pr` is in the project and in the user's folder. The project is
-//! trusted, so its one wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
+//! trusted, so its skill wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
 //! the command that installs it; a prompt leaves it out.
 //!
 //! **In → out.** [`Catalog`](metier_catalog::Catalog) + [`Config`](metier_config::Config) +
@@ -15,7 +15,7 @@
 //! names → [`Composition`](metier_policy::Composition); inventory + [`Situation`](metier_select::Situation) → [`selecting::Pick`]s.
 //!
 //! **Invariants.** an invalid, blocked or disabled skill never enters a prompt · an untrusted skill
-//! shadows nothing · values that replace placeholders are never read again.
+//! shadows nothing · values that replace placeholders are never parsed again.
 //!
 //! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, `composing.rs`, `selecting.rs`.
 

@@ -1,4 +1,4 @@
-//! What a manifest promises beyond its own text: files that it names, rules and triggers that have to work.
+//! Checks of a manifest beyond its own text: the files that it names, and the rules and triggers that have to work.
 //!
 //! The manifest alone is not enough: files are looked up in the skill's folder, expressions are compiled, patterns are parsed.
 //! `metier validate` does that; a list does not, because it would have to open every skill.
@@ -11,7 +11,7 @@ use metier_select::{Situation, TriggerCandidate, consider};
 
 use crate::{entrypoint::entrypoint_among, rulebook::Rulebook};
 
-/// Everything that a skill promises and does not keep.
+/// All false statements of a skill's manifest.
 #[must_use]
 pub fn broken(entry: &CatalogEntry, mode: Strictness, limit: u64) -> Vec<Diagnostic> {
     if !may_promise(entry) {
@@ -46,7 +46,7 @@ fn may_promise(entry: &CatalogEntry) -> bool {
     entry.files.skill_yaml.is_some() || entry.card.as_ref().is_some_and(is_more)
 }
 
-/// Collects what is wrong with one skill.
+/// Collects the problems of one skill.
 struct BrokenPromises<'e> {
     entry: &'e CatalogEntry,
     mode: Strictness,

@@ -1,4 +1,4 @@
-//! Work on many skills at once.
+//! Parallel work on many skills.
 
 use std::{
     sync::{
@@ -9,10 +9,10 @@ use std::{
     time::Instant,
 };
 
-/// Parsers of other people's languages may go deep.
+/// Third-party parsers may recurse deeply.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// Does something with each item on several threads; the results are in the order of the items.
+/// Calls a function for each item on several threads; the results are in the order of the items.
 pub fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
@@ -46,7 +46,7 @@ pub fn in_parallel<T: Sync, R: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The same until `end`. An item that takes longer has no result and is not waited for: its thread ends with the work that it has begun, or with
+/// The same until `end`. An item that takes longer has no result and is not waited for: its thread ends after its current item, or with
 /// the process.
 pub fn in_parallel_until<T, R>(
     items: Vec<T>,

@@ -6,7 +6,7 @@ use metier_policy::{PermissionRequest, Purpose, RequestedPermission};
 
 use crate::{hooks, render::LoadedSkill, requests};
 
-/// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
+/// The permissions that rendering the skill would request, and those of running any of its scripts, its code and its hooks.
 #[must_use]
 pub fn everything(skill: &LoadedSkill, config: &Config) -> PermissionRequest {
     let pieces = skill.pieces();

@@ -1,4 +1,4 @@
-//! The order of a catalog where no task is known: skills that are nearest to the project first.
+//! The order of a catalog without a task: skills that are closest to the project first.
 //!
 //! The order depends on the skills, the project and the user's receipts at one moment, so it is the same within a session and a
 //! provider can cache the prompt.
@@ -12,10 +12,10 @@ use crate::{
     prompt,
 };
 
-/// How many languages of a project count: the ones with most files.
+/// The maximum number of languages of a project that count: those with most files.
 const LANGUAGES: usize = 3;
 
-/// What is known about a project, besides its skills.
+/// The known facts about a project, besides its skills.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFit {
     words: Vec<String>,
@@ -45,15 +45,15 @@ impl ProjectFit {
         }
     }
 
-    /// The same with how much skills were used lately, by name.
+    /// The same with how often skills were used recently, by name.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;
         self
     }
 
-    /// The skills that a model may choose: those that were selected first, then those that were used lately, those that name a language of the project,
-    /// those of the nearest source, and by name.
+    /// The skills that a model may choose: those that were selected first, then those that were used lately, those that name a language of
+    /// the project, those of the nearest source, and by name.
     #[must_use]
     pub fn ordered<'a>(
         &self,
@@ -80,7 +80,7 @@ impl ProjectFit {
         skills
     }
 
-    /// Whether a text has a word for the project.
+    /// Whether a text contains a word for the project.
     fn names(&self, text: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '#');
         let mut words = text.split(|c: char| !is_part(c));

@@ -1,9 +1,9 @@
 //! The catalog of skills for a model: names and descriptions, within a budget.
 //!
-//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When
-//! the budget is tight, descriptions are shortened before any skill is left out, then skills are named without one, and only then left out. Which
-//! skills lose their descriptions first is decided by the caller's order: by a task, or by the project. The full form contains whole bodies, which some
-//! agents require.
+//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When the
+//! budget is tight, descriptions are shortened before any skill is left out, then skills are named without one, and only then left out.
+//! Which skills lose their descriptions first is decided by the caller's order: by a task, or by the project. The full form contains whole
+//! bodies, which some agents require.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -37,7 +37,7 @@ pub struct ListingOptions {
     pub format: PromptFormat,
     /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
-    /// At most so many tokens.
+    /// The maximum number of tokens.
     pub budget: Option<usize>,
     /// Also skills that are not ready.
     pub include_disabled: bool,
@@ -49,7 +49,7 @@ pub struct ListingOptions {
     pub unscanned_locations: bool,
     /// The best skills come first and keep their whole descriptions; without it, all are sorted by name.
     pub by_task: bool,
-    /// What finds the skills that are left out, for a line at the end.
+    /// The command that finds the omitted skills, for a line at the end.
     pub finder: Option<&'static str>,
 }
 
@@ -58,9 +58,9 @@ pub struct ListingOptions {
 pub struct PromptEntry<'a> {
     /// Name of the skill.
     pub name: &'a str,
-    /// What it does, as much as the budget allows.
+    /// Its description, truncated to fit the budget.
     pub description: Cow<'a, str>,
-    /// Where its SKILL.md is; empty where it is not to be read as a file: nothing that was not scanned is.
+    /// The path of its SKILL.md; empty if it must not be read as a file, such as that of an unscanned skill.
     pub location: String,
 }
 
@@ -90,11 +90,11 @@ impl PromptListing<'_> {
 const INSTRUCTION: &str = "Skills are folders of instructions for particular tasks. When a task matches the description of a skill, \
 read the file at its location before you start, and follow it. Paths in a skill are relative to the folder of that file.";
 
-/// What to do about skills that are not files.
+/// The instruction for skills that are not files.
 const BUILTIN: &str =
     " A location that starts with `builtin:` is read with the command `metier show NAME --raw`.";
 
-/// What to do about skills that were not scanned yet.
+/// The instruction for skills that were not scanned yet.
 const UNSCANNED: &str = " A skill without a location is read with the command `metier show NAME --raw`, which scans it first.";
 
 /// The skills that a catalog names and that were not scanned yet, as positions in the catalog.
@@ -184,7 +184,7 @@ fn line<'a>(
     })
 }
 
-/// The description as a model sees it: with what `when_to_use` adds, without hidden characters.
+/// The description for a model: with `when_to_use`, without hidden characters.
 #[must_use]
 pub fn describe(card: &Card) -> Cow<'_, str> {
     match &card.when_to_use {
@@ -212,7 +212,7 @@ fn cost_of_lines(lines: &[PromptEntry<'_>], options: &ListingOptions) -> usize {
     tokens::count(&write_parts(lines, &[], 0, options))
 }
 
-/// A description that is shortened further says nothing: the skill is only named.
+/// A shorter description would be useless: the skill is only named.
 const SHORTEST: usize = 60;
 /// The length of a description beside those of better skills.
 const SHORT: usize = 90;
@@ -228,7 +228,7 @@ fn fit(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize)
     }
 }
 
-/// Whether all descriptions fit as they are; a long catalog is not counted to its end.
+/// Whether all descriptions fit unchanged; a long catalog is not counted to its end.
 fn fits(lines: &[PromptEntry<'_>], options: &ListingOptions, budget: usize) -> bool {
     let mut used = 0;
     let mut chunks = lines.chunks(64);
@@ -238,7 +238,7 @@ fn fits(lines: &[PromptEntry<'_>], options: &ListingOptions, budget: usize) -> b
     }) && cost_of_lines(lines, options) <= budget
 }
 
-/// Shortens descriptions evenly until the budget holds; returns whether it does, and all of them still say something.
+/// Shortens descriptions evenly until they fit the budget; returns whether they do, and are all still useful.
 fn shorten_evenly(
     listing: &mut PromptListing<'_>,
     options: &ListingOptions,
@@ -277,8 +277,8 @@ fn shorten_evenly(
     false
 }
 
-/// Describes the first skills, names the next, and leaves out the rest. At most half of the budget is for names. With a task, half of what is left is for
-/// whole descriptions, the other half for shortened ones.
+/// Describes the first skills, names the next, and leaves out the rest. At most half of the budget is for names. With a task, half of the
+/// rest is for whole descriptions, the other half for shortened ones.
 fn divide(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
     let lines = std::mem::take(&mut listing.lines);
     listing.shortened = 0;
@@ -335,7 +335,7 @@ fn divide(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usi
     shrink(listing, options, budget);
 }
 
-/// How much of a skill is in a divided catalog.
+/// The form of a skill in a divided catalog.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CatalogTier {
     Whole,
@@ -506,7 +506,7 @@ fn write_xml(lines: &[PromptEntry<'_>], out: &mut String) {
             out.push_str(">\n");
             let mut escaped = String::with_capacity(value.len());
             escape(value, &mut escaped);
-            // XML has a way to spell what is hidden that reads back as it was.
+            // XML can represent hidden characters so that they are parsed back unchanged.
             if escaped.contains(is_hidden) {
                 let spelled = |c: char| match is_hidden(c) {
                     true => format!("&#x{:x};", u32::from(c)),
@@ -523,7 +523,7 @@ fn write_xml(lines: &[PromptEntry<'_>], out: &mut String) {
     }
 }
 
-/// All five characters that mean something in XML.
+/// All five special characters of XML.
 pub(crate) fn escape(value: &str, out: &mut String) {
     for c in value.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! The files that a skill's manifest declares under `prompt:`, as a model gets them.
+//! The files that a skill's manifest declares under `prompt:`, in the form for a model.
 
 use metier_catalog::Snapshot;
 use metier_model::{SkillManifest, text::without_hidden};
@@ -70,7 +70,7 @@ impl PromptFiles {
 /// Marks where the token limit cut a skill's prompt files.
 pub(crate) const CUT: &str = "[cut: token limit reached]";
 
-/// Text without characters that are hidden or steer a terminal.
+/// Text without hidden characters and terminal controls.
 pub(crate) fn plain(text: &str) -> String {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     without_hidden(text).replace(steers, "")

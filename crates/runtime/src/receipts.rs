@@ -1,8 +1,8 @@
 //! Receipts of one activation, from its worker and from the threads of its connections.
 //!
-//! Three rules live here, so that no caller has to remember them. Refusals that come as a flood are counted
-//! ([`Refusals`]): a skill without any permission must not fill the disk. What is kept in memory to be shown is
-//! bounded ([`RecentReceipts`]). A connection is written down by the thread that opens it, before a byte flows
+//! Three rules are implemented here, so that no caller has to remember them. A flood of refusals is counted
+//! ([`Refusals`]): a skill without any permission must not fill the disk. The number of receipts in memory is
+//! bounded ([`RecentReceipts`]). A connection is recorded by the thread that opens it, before a byte is sent
 //! ([`ConnectionReceipts`]).
 
 use std::{
@@ -24,22 +24,22 @@ use crate::{
     standing_answers::{AnswersBehind, withdrawn},
 };
 
-/// How many receipts are kept to be shown.
+/// How many receipts are kept for display.
 const MOST_RECENT: usize = 500;
 
-/// How many refusals of one kind of act are written one by one.
+/// How many refusals of one kind of act are recorded one by one.
 pub(crate) const WRITTEN_SINGLY: u32 = 16;
-/// After how long the others are written as one, the first time; the pause doubles from there.
+/// After how long the others are recorded as one, the first time; the pause doubles from there.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// How long a skill waits for the answer that is a refusal, once they are a flood: then it can't cost the host its time either.
+/// How long a skill waits for a refusal once there is a flood: so it can't use up the host's time either.
 const FLOOD_DELAY: Duration = Duration::from_millis(2);
-/// The same for what is refused only once it is tried: that was written down as begun.
+/// The same for acts that are refused only when they are tried: those were recorded as begun.
 const TRIED_DELAY: Duration = Duration::from_millis(50);
-/// How much of a detail is kept of the first and the last of many.
+/// The maximum length of the first and the last detail of a flood.
 const KEPT_DETAIL: usize = 1_000;
 
-/// The newest receipts; how many there were before is counted.
+/// The newest receipts, and the number of older ones.
 #[derive(Debug, Default)]
 pub(crate) struct RecentReceipts {
     newest: VecDeque<Receipt>,
@@ -47,7 +47,7 @@ pub(crate) struct RecentReceipts {
 }
 
 impl RecentReceipts {
-    /// Takes a receipt. Of an act that was begun before, it takes the place of the beginning.
+    /// Adds a receipt. A receipt of an act that was begun before replaces that of its beginning.
     pub(crate) fn push(&mut self, receipt: Receipt) {
         let mut from_newest = self.newest.iter_mut().rev();
         if matches!(receipt.part, ReceiptPart::Completed { .. })
@@ -63,13 +63,13 @@ impl RecentReceipts {
         }
     }
 
-    /// Takes those of another one.
+    /// Adds the receipts of another list.
     pub(crate) fn append(&mut self, other: RecentReceipts) {
         self.left_out += other.left_out;
         other.newest.into_iter().for_each(|one| self.push(one));
     }
 
-    /// Them in their order, and how many there were before them.
+    /// The receipts in order, and the number of older ones.
     pub(crate) fn in_order(self) -> (Vec<Receipt>, u64) {
         let mut newest: Vec<Receipt> = self.newest.into();
         newest.sort_by_key(|receipt| receipt.id);
@@ -159,7 +159,7 @@ impl Refusals {
         Heard { write, delay }
     }
 
-    /// Counts an act that was begun and then refused; how long the skill waits for its answer.
+    /// Counts an act that was begun and then refused; returns how long the skill waits for its answer.
     pub(crate) fn hear_tried(&mut self) -> Duration {
         self.tried = self.tried.saturating_add(1);
         match self.tried > WRITTEN_SINGLY {
@@ -168,7 +168,7 @@ impl Refusals {
         }
     }
 
-    /// All that was heard and is not written.
+    /// All counted refusals that are not recorded yet.
     pub(crate) fn take(&mut self, now: Instant) -> Vec<NewReceipt> {
         let kinds = self.kinds.values_mut();
         kinds.filter_map(|flood| flood.take(now)).collect()
@@ -205,7 +205,7 @@ struct SharedConnections {
 
 struct ConnectionLogInner {
     store: Option<Store>,
-    /// A program that stays opens connections for as long as it runs; the answers behind its grant can change meanwhile.
+    /// A long-running program opens connections at any time; the answers behind its grant can change meanwhile.
     behind: AnswersBehind,
     refusals: Refusals,
     recent: RecentReceipts,
@@ -239,7 +239,7 @@ impl ConnectionReceipts {
     pub(crate) fn take(&self) -> RecentReceipts {
         let mut inner = self.shared.inner();
         let waiting = inner.refusals.take(Instant::now());
-        // No caller takes this error; what is lost is a count of refusals.
+        // No caller takes this error; only a count of refusals is lost.
         inner.append(&self.shared, &waiting).ok();
         std::mem::take(&mut inner.recent)
     }
@@ -365,7 +365,7 @@ impl OpenConnection for OpenReceipt {
         let completed = inner
             .store(&shared)
             .and_then(|store| store.complete(begun, &completion));
-        // What can't be completed stays open, and is closed when this program is gone.
+        // A receipt that can't be completed stays open, and is closed after this program has ended.
         if let Ok(receipt) = completed {
             inner.recent.push(receipt);
         }

@@ -1,8 +1,8 @@
-//! Secrets that a child was given don't come back: not in its output, not in a receipt, not in an error.
+//! Secrets of a child are removed from its output, from receipts and from errors.
 //!
 //! Values are found literally, and in percent-encoding, hex and base64, in upper or lower case, in one line or broken into several.
-//! A text is searched in three forms, each of which keeps the positions of its bytes. A secret that a program splits or encodes
-//! differently is not found; that is why it is given to as few programs as possible.
+//! A string is searched in three forms, each of which keeps the positions of its bytes. A secret that a program splits or encodes
+//! differently is not found; therefore as few programs as possible get it.
 
 use std::{fmt::Write as _, ops::Range};
 
@@ -43,7 +43,7 @@ impl Redactor {
                 base64: base64(value),
             }));
         }
-        // The longest first, so that it is named where another is a part of it.
+        // The longest first, so that its name is used where another is a part of it.
         all.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
         Self { secrets: all }
     }
@@ -54,7 +54,7 @@ impl Redactor {
         self.secrets.is_empty()
     }
 
-    /// The text without the values.
+    /// The string without the values.
     #[must_use]
     pub fn clean(&self, text: &str) -> String {
         if self.secrets.is_empty() {
@@ -94,11 +94,11 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// A text, read in some way.
+/// A string in one of the three forms.
 #[derive(Default)]
 struct TextView {
     bytes: Vec<u8>,
-    /// The position of each byte in the text.
+    /// The position of each byte in the string.
     places: Vec<Range<usize>>,
 }
 
@@ -126,7 +126,7 @@ impl TextView {
         Self::of(text, between, |byte| byte.to_ascii_lowercase())
     }
 
-    /// Without the breaks of lines, and in one of the two alphabets.
+    /// Without line breaks, and in one of the two alphabets.
     fn base64(text: &str) -> Self {
         let common = |byte| match byte {
             b'-' => b'+',
@@ -149,7 +149,7 @@ impl TextView {
         view
     }
 
-    /// Start and end of each match in the text.
+    /// Start and end of each match in the string.
     fn find(&self, wanted: &[u8]) -> Vec<Range<usize>> {
         if wanted.is_empty() {
             return Vec::new();

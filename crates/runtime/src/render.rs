@@ -1,5 +1,5 @@
-//! The body of a skill with values filled in. A [`CommandRunner`] runs commands, piece by piece and in order; without one they stay as
-//! they are written.
+//! The body of a skill with values filled in. A [`CommandRunner`] runs commands, piece by piece and in order; without one they stay
+//! unchanged.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub enum RenderError {
     /// A file could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A line that reads a file does not work with these arguments.
+    /// A line that reads a file fails with these arguments.
     #[error("`{line}` with these arguments: {error}")]
     Argument {
         /// As its author wrote it.
@@ -151,7 +151,7 @@ pub trait CommandRunner {
     fn run(&self, command: &BodyCommand<'_>, values: &Values<'_>) -> Result<String, Self::Error>;
 }
 
-/// Runs nothing: commands and `!read` lines stay as they are written.
+/// Runs nothing: commands and `!read` lines stay unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCommands;
 
@@ -190,7 +190,7 @@ impl Arguments {
         }
     }
 
-    /// One text; spaces separate its words, quotes keep them together.
+    /// One string; spaces separate its words, quotes keep them together.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self {
@@ -268,7 +268,7 @@ where
     })
 }
 
-/// The files beside the manifest, as many as are named.
+/// The files beside the manifest, up to the limit.
 fn resources(skill: &LoadedSkill) -> (Vec<String>, usize) {
     let files = &skill.entry.files;
     let manifests = [files.skill_md.as_deref(), files.skill_yaml.as_deref()];
@@ -325,7 +325,7 @@ fn place(piece: &BodyPiece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
-/// The activation as a model gets it: the body, where it is, and the files beside it. A body can't
+/// The activation in the form for a model: the body, its folder, and the files beside it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, place: &SkillLocation, rendered: &Rendered) -> String {

@@ -32,7 +32,7 @@ pub(crate) fn requested(
 }
 
 /// The variables that the user's configuration sets for a skill, with their values. Variables that make programs run other code are
-/// given to no child, so they are not requested.
+/// passed to no child, so they are not requested.
 #[must_use]
 pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
     let entry = config.entry(card.config_key());

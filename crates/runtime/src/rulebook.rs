@@ -1,4 +1,4 @@
-//! Rules that others bring: the user's folder, and skills of type `security-rule`. They add findings and take none away.
+//! Rules from outside the program: the user's folder, and skills of type `security-rule`. They add findings and remove none.
 
 use std::{
     fs, io,
@@ -13,7 +13,7 @@ use metier_select::languages;
 
 use crate::inventory::switch;
 
-/// The patterns that scans use besides the built-in rules, and what is wrong with some of them.
+/// The patterns that scans use besides the built-in rules, and the problems of some of them.
 #[derive(Debug, Default)]
 pub struct Rulebook {
     /// In a fixed order: the user's by file, then those of skills by name.
@@ -145,7 +145,7 @@ impl Rulebook {
     }
 }
 
-/// A rule that the scanner can use: its expression is one, its languages are known, and it holds for its own examples.
+/// A rule that the scanner can use: its expression compiles, its languages are known, and its own examples match.
 fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
     let id = format!("{prefix}{}", rule.id);
     let made = Pattern::new(&id, &rule.pattern, &rule.severity, &rule.message);

@@ -27,7 +27,7 @@ pub use crate::parallel::{in_parallel, in_parallel_until};
 
 use crate::inventory::{Inventory, Status, status_of};
 
-/// How scans are done on this machine.
+/// The settings of scans on this machine.
 #[derive(Debug, Default)]
 pub struct Scanner {
     rules: RuleSet,
@@ -36,7 +36,7 @@ pub struct Scanner {
     identity: u64,
 }
 
-/// A skill that was scanned, and exactly which bytes those were.
+/// A scanned skill, with the scanned bytes.
 #[derive(Debug)]
 pub struct Scanned {
     /// The findings, without those that the user accepted.
@@ -47,10 +47,11 @@ pub struct Scanned {
     pub snapshot: Snapshot,
 }
 
-/// What of a skill is kept in memory at once; more is hashed and reported as not read.
+/// The maximum size of a skill in memory; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (a test of the WebAssembly backend compares them).
+/// The maximum size of a file in memory: as large as the largest WebAssembly module that is run (a test of the WebAssembly backend compares
+/// them).
 pub(crate) const MOST_FILE_BYTES: usize = 32 << 20;
 
 impl Scanner {
@@ -89,7 +90,7 @@ impl Scanner {
         }
     }
 
-    /// What a verdict depends on besides the skill: program, rules, limits, and accepted findings.
+    /// The inputs of a verdict besides the skill: program, rules, limits, and accepted findings.
     #[must_use]
     pub fn identity(&self) -> u64 {
         self.identity
@@ -187,7 +188,7 @@ pub fn leave_out(report: &mut ScanReport, known: impl Fn(&Finding) -> bool) -> u
     number
 }
 
-/// A mistake of the scanner must not hide a skill, end the program or spoil what it prints: what it failed on was not read.
+/// A bug in the scanner must not hide a skill, end the program or corrupt its output: the file that it failed on counts as unread.
 fn guarded(look: impl FnOnce() -> ScanReport) -> ScanReport {
     quietly(look).unwrap_or_else(|| ScanReport {
         unread: vec![Unread {
@@ -227,12 +228,12 @@ fn module(manifest: &SkillManifest) -> Option<&str> {
     (manifest.card.backend == Some(Backend::Wasm)).then_some(path)
 }
 
-/// What is known about a skill from a scan: the verdict, and the worst that was found.
+/// The known result of a skill's scan: the verdict, and the worst finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownVerdict {
     /// The verdict of the scanner.
     pub verdict: Verdict,
-    /// Whether that keeps the skill from being used.
+    /// Whether the verdict blocks the skill.
     pub stance: ScanConsequence,
     /// The rule of the worst finding; empty when there is none.
     pub rule: Box<str>,
@@ -249,9 +250,9 @@ pub struct KnownVerdict {
 pub enum ScanConsequence {
     /// The skill has no blocking findings.
     Fine,
-    /// Something does, and the user has accepted it.
+    /// It has blocking findings, and the user has accepted it.
     Accepted,
-    /// It has, but the user chose warnings only.
+    /// It has blocking findings, but the user chose warnings only.
     Warned,
     /// The skill is blocked.
     Blocked,
@@ -259,7 +260,7 @@ pub enum ScanConsequence {
 
 /// Earlier verdicts on skills, and the user's decisions about them.
 pub trait KnownVerdicts {
-    /// What is known about a skill, by its last known digest.
+    /// The verdict on a skill, by its last known digest.
     fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict>;
 }
 
@@ -273,7 +274,7 @@ impl KnownVerdicts for NoKnownVerdicts {
     }
 }
 
-/// How much of a message is kept.
+/// The maximum length of a kept message.
 const MOST_MESSAGE: usize = 300;
 
 impl KnownVerdict {
@@ -337,8 +338,8 @@ impl KnownVerdict {
         }
     }
 
-    /// The verdict on the name and description of an unscanned skill. A diagnostic, made when they were read, states that there is one; the
-    /// words are judged again for its rule.
+    /// The verdict on the name and description of an unscanned skill. A diagnostic, created when they were read, states that there is a
+    /// finding; the words are judged again for its rule.
     #[must_use]
     pub fn of_words(entry: &CatalogEntry) -> Option<Self> {
         let mut diagnostics = entry.diagnostics.iter();
@@ -360,7 +361,7 @@ impl KnownVerdict {
         ))
     }
 
-    /// What was noted; `None` when this program doesn't know the verdict.
+    /// The stored verdict; `None` when this program doesn't know it.
     #[must_use]
     pub fn from_note(noted: NotedVerdict) -> Option<Self> {
         let verdict = Verdict::ALL
@@ -376,7 +377,7 @@ impl KnownVerdict {
         Some(Self::new(verdict, rule, file, line, message))
     }
 
-    /// The note about a skill of this name.
+    /// The stored verdict on a skill of this name.
     #[must_use]
     pub fn note(&self, name: &str) -> NotedVerdict {
         NotedVerdict {
@@ -389,7 +390,7 @@ impl KnownVerdict {
         }
     }
 
-    /// The same after the user was asked: `accepted` is asked only when the skill would be blocked.
+    /// The same after the user's decision: `accepted` is called only when the skill would be blocked.
     #[must_use]
     pub fn judged(mut self, config: &Config, accepted: impl FnOnce() -> bool) -> Self {
         if self.stance == ScanConsequence::Blocked {
@@ -433,7 +434,7 @@ impl KnownVerdict {
 }
 
 impl Inventory {
-    /// Takes over what was just found out about an entry; its digest too.
+    /// Stores the new verdict on an entry, and its digest.
     pub fn learn(&mut self, entry: usize, digest: Option<Digest>, known: KnownVerdict) {
         self.catalog.entries[entry].digest = digest;
         let name = self.catalog.entries[entry].name().into_owned();
@@ -459,15 +460,15 @@ impl Inventory {
 pub struct SourceExcerpt {
     /// The number of the first line.
     pub first: u32,
-    /// The lines, as they are in the file but for their ends.
+    /// The lines of the file, without their ends.
     pub lines: Vec<String>,
 }
 
-/// How many lines are shown before and after, and how much of a line is kept.
+/// How many lines are shown before and after, and the maximum length of a line.
 const AROUND: u32 = 2;
 const MOST_LINE: usize = 4096;
 
-/// The lines around a place; `None` when it is not in a text of the skill, but in an archive for instance.
+/// The lines around a place; `None` when it is not in a text file of the skill, but for example in an archive.
 #[must_use]
 pub fn frame(snapshot: &Snapshot, place: &FindingLocation) -> Option<SourceExcerpt> {
     let held = snapshot

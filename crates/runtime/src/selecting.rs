@@ -1,7 +1,7 @@
-//! Which skills of the inventory match a task, by their triggers.
+//! The skills of the inventory that match a task, by their triggers.
 //!
-//! Triggers are in the manifest, not on the card, so the manifests of all candidates are read, on several threads; that is nearly
-//! all of the time it takes. Callers with many tasks keep the [`Candidates`].
+//! Triggers are in the manifest, not on the card, so the manifests of all candidates are read, on several threads; that takes nearly
+//! all of the time. Callers with many tasks keep the [`Candidates`].
 //!
 //! A skill is picked when a signal matches and no [`Gate`] blocks it: a skill that is not ready, blocked, disabled, shadowed or
 //! invalid is never picked, however well it matches, and `metier why` reports that. Rules ([`metier_select::rules`]) add to both
@@ -39,26 +39,26 @@ pub struct ManifestReading {
     pub threads: usize,
     /// Whether skills that can't be picked are read too, so that their matches can be reported.
     pub everything: bool,
-    /// Whether bodies and folders are searched for what skills can change or run: needed when there is a risk.
+    /// Whether bodies and folders are searched for the changes and commands of skills: needed when there is a risk.
     pub powers: bool,
 }
 
-/// The skills of an inventory with their triggers, ready to be asked.
+/// The skills of an inventory with their triggers, ready for selection.
 pub struct Candidates {
     inventory: Arc<Inventory>,
     /// By the position of the skill in the inventory.
     compiled: CompiledTriggers,
-    /// What rules ask about, at the same positions.
+    /// The facts for rules, at the same positions.
     traits: Vec<Traits>,
     /// Skills that were requested by name, as `source:name`.
     selected: Vec<String>,
-    /// What a search found for the task, by the position of the skill.
+    /// The search results for the task, by the position of the skill.
     texts: BTreeMap<usize, TriggerMatch>,
     /// The ranks of the search, by the entry of the skill.
     ranks: BTreeMap<usize, usize>,
     /// The words of the task.
     words: TaskWords,
-    /// How much skills were used lately, by name.
+    /// How often skills were used recently, by name.
     used: BTreeMap<String, f64>,
 }
 
@@ -84,9 +84,9 @@ pub struct Selection<'a> {
     pub picks: Vec<Pick<'a>>,
     /// Skills that match and need to be named because of the risk, best first.
     pub held: Vec<Pick<'a>>,
-    /// The missing part of what the task requires; then the request can't be met.
+    /// The missing part of the task's requirements; the request then can't be met.
     pub incomplete: Option<Incomplete>,
-    /// Skills that were named and can't be picked, by name. A shadowed one is not among them: the name means the other.
+    /// Skills that were named and can't be picked, by name. Shadowed ones are not included: the name means the other skill.
     pub refused: Vec<UnusableSkill<'a>>,
 }
 
@@ -131,7 +131,7 @@ impl Weighed {
 }
 
 impl Account<'_> {
-    /// Whether the skill waits for anything at all.
+    /// Whether the skill has any trigger.
     #[must_use]
     pub fn has_triggers(&self) -> bool {
         let mut matches = self.considered.matches.iter();
@@ -145,7 +145,7 @@ impl Account<'_> {
     }
 }
 
-/// Gives keywords that many skills write about less weight.
+/// Reduces the weight of keywords that many skills write about.
 fn weigh_keywords(matches: &mut [TriggerMatch], words: &TaskWords) {
     let keywords = matches.iter_mut();
     for found in keywords.filter(|found| found.signal == Signal::Keyword) {
@@ -164,7 +164,7 @@ pub struct Gate {
     pub kind: &'static str,
     /// The reason, for people.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -188,7 +188,7 @@ struct Traits {
     powers: Vec<String>,
 }
 
-/// A skill against a task.
+/// A skill with its score for a task.
 struct Weighed {
     considered: Considered,
     gates: Vec<Gate>,
@@ -263,7 +263,7 @@ impl Candidates {
         }
     }
 
-    /// The same, with what a search found for the task. A text alone never activates a skill, and the coding pipeline is chosen only
+    /// The same, with the search results for the task. A text alone never activates a skill, and the coding pipeline is chosen only
     /// by its rule.
     #[must_use]
     pub fn with_found(
@@ -284,7 +284,7 @@ impl Candidates {
         self
     }
 
-    /// The same, with how much skills were used lately, by name. A skill that matches nothing is not picked for it.
+    /// The same, with how often skills were used lately, by name. A skill without a match is not picked because of it.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;
@@ -302,8 +302,8 @@ impl Candidates {
         })
     }
 
-    /// All skills that match a task by their triggers or by what a search found, best first: the position in the inventory, and the score. Rules
-    /// and gates are not asked.
+    /// All skills that match a task by their triggers or by the search, best first: the position in the inventory, and the score. Rules
+    /// and gates are not applied.
     #[must_use]
     pub fn ranked(&self, situation: &Situation<'_>, found: &FoundSkills) -> Vec<(usize, f64)> {
         let view = self.compiled.look(situation);
@@ -343,7 +343,7 @@ impl Candidates {
         self.ranks.get(&skill.entry).copied().unwrap_or(usize::MAX)
     }
 
-    /// Whether any skill asks about the files or languages of the project.
+    /// Whether any skill has triggers for files or languages of the project.
     #[must_use]
     pub fn asks_about_files(&self) -> bool {
         self.compiled.asks_about_files()
@@ -401,8 +401,8 @@ impl Candidates {
         selection
     }
 
-    /// Every skill with the reasons for and against it: those that were picked first, best first; and what the task
-    /// requires and can't have.
+    /// Every skill with the reasons for and against it: picked ones first, best first; and the task's missing
+    /// requirements.
     #[must_use]
     pub fn accounts(
         &self,
@@ -481,7 +481,7 @@ impl Candidates {
                 }
             }
         }
-        // Only a coding task can't do without it.
+        // Only a coding task requires it.
         (all, incomplete.filter(|_| rules.coding.is))
     }
 
@@ -510,7 +510,7 @@ impl Candidates {
         true
     }
 
-    /// A skill, as rules see it.
+    /// The facts about a skill that rules use.
     fn subject<'s>(&'s self, position: usize, name: &'s str) -> RuleSubject<'s> {
         let traits = self.traits.get(position);
         RuleSubject {
@@ -569,7 +569,7 @@ impl Candidates {
         })
     }
 
-    /// Where a skill comes among the picks: what is required first, in its order.
+    /// The position of a skill among the picks: required ones first, in their order.
     fn rank(&self, rules: &TaskFacts<'_>, skill: &InventorySkill) -> usize {
         let name = self.inventory.entry(skill).name();
         rules.requires(&name).unwrap_or(CODING_PIPELINE.len())
@@ -626,7 +626,7 @@ fn is_named(matches: &[TriggerMatch]) -> bool {
     matches.any(|found| found.signal == Signal::Explicit)
 }
 
-/// Why a skill can't be picked, whatever the task.
+/// Why a skill can't be picked for any task.
 fn status_gates(inventory: &Inventory, skill: &InventorySkill) -> Vec<Gate> {
     let entry = inventory.entry(skill);
     let kind = skill.status.as_str();
@@ -673,7 +673,7 @@ fn told(inventory: &Inventory, skill: &InventorySkill, reading: ManifestReading)
         .ok()
         .and_then(|(parsed, body)| Some((parsed.manifest?, body)));
     match manifest {
-        // A folder that was written to meanwhile may hold another skill.
+        // A folder that was changed meanwhile may contain another skill.
         Some((manifest, body)) if *manifest.card.name == *entry.name() => {
             let traits = Traits {
                 changed: false,
@@ -714,8 +714,8 @@ fn domains(manifest: &SkillManifest) -> Vec<(&'static str, String)> {
     category.chain(tags).chain(words).collect()
 }
 
-/// What a skill can change or run: by its manifest, by the commands in its body and of its hooks, by its scripts. A folder that
-/// can't be listed counts as one with scripts.
+/// The changes and commands of a skill: from its manifest, from the commands in its body and of its hooks, and from its scripts. A folder
+/// that can't be listed counts as one with scripts.
 fn all_powers(entry: &CatalogEntry, manifest: &SkillManifest, body: &str) -> Vec<String> {
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();

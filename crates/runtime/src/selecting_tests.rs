@@ -190,7 +190,7 @@ fn a_match_for_half_of_the_pipeline_selects_all_of_it() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
-    /// What is picked is what `why` calls picked, in the same order, and only what is ready.
+    /// The picks are those that `why` reports as picked, in the same order, and all of them are ready.
     #[test]
     fn why_agrees_with_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
         let root = tempfile::tempdir().unwrap();

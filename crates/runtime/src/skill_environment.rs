@@ -1,4 +1,4 @@
-//! The premises: what is at hand on this machine when a skill works, for every door the same.
+//! The environment of a skill on this machine, the same for every interface.
 
 use std::{ffi::OsString, os::fd::BorrowedFd, path::PathBuf, sync::Arc};
 
@@ -33,7 +33,7 @@ pub struct SkillEnvironment {
     pub variable: ProcessVariable,
     /// The host environment of every skill.
     pub host: Arc<HostEnvironment>,
-    /// Where compiled code is kept: one of our own places, which no skill reads or writes.
+    /// The cache of compiled code: one of our own places, which no skill reads or writes.
     pub compiled: PathBuf,
 }
 
@@ -73,7 +73,7 @@ impl SkillEnvironment {
         self.grant_request(skill, &self.request(skill, purpose))
     }
 
-    /// Asks for what a request holds.
+    /// Asks for the permissions of a request.
     ///
     /// # Errors
     /// When permission is denied.
@@ -140,7 +140,7 @@ impl SkillEnvironment {
         requested(skill, purpose, &self.config)
     }
 
-    /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
+    /// The values of the variables that a grant names: those that the configuration sets for the skill, otherwise this process's own.
     fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
         let configured = configured(&self.config, card);
         let allowed = grant.allowed().iter();
@@ -174,7 +174,7 @@ impl SkillEnvironment {
     }
 }
 
-/// Why a skill does not get to work.
+/// Why a skill can't start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The skill is not permitted to run.

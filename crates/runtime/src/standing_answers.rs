@@ -9,8 +9,8 @@ use metier_policy::{
 };
 use metier_store::{AnswersStamp, Approval, ApprovalDecision, ApprovedFile, Store, StoreError};
 
-/// The permissions that a skill requests and all other answers about it, each with the decision. Nothing is asked and nothing is
-/// written: without a store there are no answers.
+/// The permissions that a skill requests and all other answers about it, each with the decision. No question is asked and nothing is
+/// recorded: without a store there are no answers.
 ///
 /// # Errors
 /// When the answers can't be read.
@@ -70,13 +70,13 @@ pub struct RevocableGrant {
 }
 
 impl RevocableGrant {
-    /// What it holds, as long as it is not withdrawn.
+    /// The grant, if it is not withdrawn.
     #[must_use]
     pub fn grant(&self) -> &Grant {
         &self.grant
     }
 
-    /// What both grants hold, until one of them ends.
+    /// The permissions that both grants contain, until one of them ends.
     pub(crate) fn narrowed(&self, caller: &Grant, behind_caller: &AnswersBehind) -> Self {
         let of_both = self.behind.skills.iter().chain(&behind_caller.skills);
         Self {
@@ -94,7 +94,7 @@ impl RevocableGrant {
 #[derive(Clone, Debug)]
 pub(crate) struct AnswersBehind {
     skills: Vec<SkillAnswers>,
-    /// The state in which they were compared last, as one connection to the database counts it.
+    /// The stamp of their last comparison, as one connection to the database counts it.
     stamp: Option<AnswersStamp>,
     withdrawn: bool,
 }
@@ -106,9 +106,9 @@ struct SkillAnswers {
 }
 
 impl AnswersBehind {
-    /// The answers about one skill as they are now.
+    /// The current answers about one skill.
     pub(crate) fn read(store: &Store, identity: &Identity) -> Result<Self, StoreError> {
-        // First the stamp: what changes in between is seen at the next comparison.
+        // The stamp comes first: a change in between is detected at the next comparison.
         let stamp = Some(store.answers_stamp()?);
         let skill = SkillAnswers {
             identity: identity.clone(),
@@ -134,7 +134,7 @@ impl AnswersBehind {
         }
     }
 
-    /// Whether one of them was withdrawn since. Then it stays so.
+    /// Whether one of them was withdrawn since. This is permanent.
     pub(crate) fn is_withdrawn(&mut self, store: &Store) -> Result<bool, StoreError> {
         if self.withdrawn {
             return Ok(true);
@@ -172,16 +172,16 @@ pub(crate) fn withdrawn(skill: &str) -> PermitRefusal {
     }
 }
 
-/// How a list of approved skills names one.
+/// How a list of approved skills names a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NamedAct {
-    /// By its name alone.
+    /// Only by its name.
     Bare,
     /// By source and name.
     WithSource,
 }
 
-/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is read as one.
+/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is parsed as one.
 fn named(item: &str, identity: &Identity) -> Option<NamedAct> {
     let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
     let full = item.split_once(':');
@@ -217,7 +217,7 @@ pub(crate) fn is_approved(
     approved_now.iter().any(by_flag) || approved.iter().any(by_setting)
 }
 
-/// Whether the configuration has the name of this skill alone, which does not mean a skill of its source.
+/// Whether the configuration contains only the bare name of this skill, which does not apply to a skill of its source.
 #[must_use]
 pub fn is_approved_elsewhere(identity: &Identity, approved: &[ApprovedPermission]) -> bool {
     let by_name = |item: &ApprovedPermission| {

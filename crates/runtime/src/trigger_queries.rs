@@ -1,7 +1,7 @@
-//! Queries that say which skill they are for, or which it must not be: from files of skills, from tables, and from descriptions.
+//! Queries with the skills that they are for, or must not find: from files of skills, from tables, and from descriptions.
 //!
-//! Skills ship them in `evals/`: `[{query, should_trigger}]`, `{evals: [{prompt, …}]}` and similar lists as JSON, or lines `query<TAB>skill`. A
-//! file in another form is not about triggers and is left alone; one that can't be read is a [`QueryProblem`].
+//! Skills ship them in `evals/`: `[{query, should_trigger}]`, `{evals: [{prompt, …}]}` and similar lists as JSON, or lines
+//! `query<TAB>skill`. A file in another form is not about triggers and is ignored; one that can't be parsed is a [`QueryProblem`].
 
 use metier_catalog::{CatalogEntry, SkillLocation};
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub struct QueryProblem {
 pub struct TriggerQueries {
     /// The queries, in the order of the files.
     pub queries: Vec<TriggerQuery>,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub problems: Vec<QueryProblem>,
 }
 
@@ -175,7 +175,7 @@ impl TriggerQueries {
                 (text_of(row), fires.unwrap_or(true))
             })
             .collect();
-        // A list without a single query is about something else.
+        // A list without a single query has another purpose.
         let is_about_triggers = rows.iter().any(|(text, _)| text.is_some());
         for (number, (text, should_trigger)) in rows.into_iter().enumerate() {
             match text {

@@ -1,4 +1,4 @@
-//! Which skill has the workflow of a name.
+//! The skill that has the workflow of a name.
 //!
 //! A workflow is registered by code, and unapproved code is not run to find out. So the entrypoint is searched for the call that
 //! registers the name, in any of the languages: `register_workflow("rfc", …)`, `@skill.workflow("rfc")`. A name that is computed at

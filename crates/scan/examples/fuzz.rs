@@ -1,7 +1,7 @@
 //! Mutates the rules' own samples and scans them, for a number of seconds: `cargo run --release --example fuzz -- 600 1`.
 //!
-//! There is no fuzzer in a stable toolchain, and most of what one finds here needs no coverage: the samples already are programs of each
-//! language, and what breaks a reader is a half of one in the other. The same seed gives the same inputs. A panic aborts
+//! A stable toolchain contains no fuzzer, and most bugs are found here without coverage: the samples already are programs of each
+//! language, and a half of one inside another breaks parsers. The same seed gives the same inputs. A panic aborts
 //! the run with the input on the screen; so does a scan that takes more than ten seconds.
 #![expect(
     clippy::print_stdout,
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use metier_scan::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent, scan};
 
-/// Numbers that only look random (xorshift), so that a run can be repeated.
+/// Pseudo-random numbers (xorshift), so that a run can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -58,7 +58,7 @@ fn main() {
         note(&now, Some((began, path, &input)));
         run(path, &input, runs);
         let mut taken = began.elapsed();
-        // A machine that is busy is slow once; an input that is slow is so again.
+        // A busy machine is slow once; an expensive input is slow repeatedly.
         if taken > Duration::from_secs(1) {
             let again = Instant::now();
             run(path, &input, runs);
@@ -77,7 +77,7 @@ fn main() {
     println!("{runs} runs, {bytes} bytes, slowest {slowest:?}, no panic");
 }
 
-/// What is being scanned, and since when.
+/// The input of the current scan, and its start time.
 type Now = Arc<Mutex<Option<(Instant, String, Vec<u8>)>>>;
 
 fn note(now: &Now, what: Option<(Instant, &str, &[u8])>) {
@@ -136,7 +136,7 @@ fn run(path: &str, input: &[u8], runs: u64) {
     assert!(report.findings.len() <= ScanLimits::default().findings);
 }
 
-/// A sample with bytes changed, parts doubled, and parts of others put in; at times under the name of another.
+/// A sample with changed bytes, doubled parts, and inserted parts of other samples; sometimes under another sample's name.
 fn mutated<'s>(samples: &[(&'s str, Vec<u8>)], dice: &mut Dice) -> (&'s str, Vec<u8>) {
     let (mut path, mut input) = samples[dice.below(samples.len())].clone();
     if dice.below(4) == 0 {

@@ -1,7 +1,7 @@
 //! Scans many skills and prints one line of JSON about each: `cargo run --release -p metier-scan --example judge < FOLDERS`.
 //!
-//! `cargo xtask scan-eval` starts it. The first line has the rules with their origins; each other line a skill, with the folder as it was
-//! given. Nothing of a skill is executed.
+//! `cargo xtask scan-eval` starts it. The first line contains the rules with their origins; each other line a skill, with the folder as it
+//! was given. Nothing of a skill is executed.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Files by type: texts are scanned, containers are opened one level deep, and what cannot be opened is reported.
+//! Files by type: text is scanned, containers are opened one level deep, and files that cannot be opened are reported.
 
 use crate::{
     lower::ScriptDialect,
@@ -16,7 +16,7 @@ use crate::{
 /// The limit for a member of an archive: the same as for a file.
 const LARGEST_MEMBER: usize = 1024 * 1024;
 
-/// Scans the bytes of a file. `cut` if they are only its beginning.
+/// Scans the bytes of a file. `cut` if they are only its start.
 pub(crate) fn look(
     scanner: &mut SkillScanner<'_>,
     path: &str,
@@ -61,7 +61,7 @@ fn text(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8], kind: FileKind
     scanner.text(path, content, kind);
 }
 
-/// Scans the texts in binary data of an unknown type.
+/// Scans the strings in binary data of an unknown type.
 fn binary(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     scanner.unread(path, "it is binary data of an unknown type".to_owned());
     let strings: Vec<String> = bytes
@@ -231,7 +231,7 @@ fn portable(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     }
 }
 
-/// Scans a pickle for functions that run code; these are few, the harmless ones are many.
+/// Scans a pickle for functions that run code; only a few do, so these are listed.
 fn pickled(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     const RUNNERS: &[&str] = &[
         "os",

@@ -43,7 +43,7 @@ pub struct DescriptionFinding {
 pub fn judge_words(name: &str, description: &str, when_to_use: &str) -> Option<DescriptionFinding> {
     let is_ordinary = |words: &str| words.is_ascii() && !has_sign(words);
     let judged = quietly(|| {
-        // The full stop after the name makes a path of it.
+        // The full stop after the name turns it into a path.
         let has_ordinary_name = is_ordinary(name) && !may_name_secret(name.as_bytes());
         if has_ordinary_name && is_ordinary(description) && is_ordinary(when_to_use) {
             return None;
@@ -75,14 +75,14 @@ const DECIDING: &[PhraseClass] = &[
     PhraseClass::Unnamed,
 ];
 
-/// Classes that the grammar of a sentence decides: any text may have them.
+/// Classes that the grammar of a sentence determines: any text may match them.
 const BY_GRAMMAR: &[PhraseClass] = &[
     PhraseClass::OverrideOrder,
     PhraseClass::Unbound,
     PhraseClass::Taken,
 ];
 
-/// The phrases that a text contains at least one of if a critical rule about sentences holds, apart from email addresses and paths.
+/// The phrases of which a text contains at least one if a critical rule about sentences matches, apart from email addresses and paths.
 const SIGNS: PhraseLists = &{
     let mut lists: [&[&str]; DECIDING.len() + 2] = [&["://"]; DECIDING.len() + 2];
     let mut index = 0;
@@ -96,9 +96,9 @@ const SIGNS: PhraseLists = &{
 
 static TABLE: PhraseTable<{ phrase_count(SIGNS) }> = PhraseTable::new(SIGNS);
 
-/// What a byte means to [`has_sign`].
+/// The meaning of a byte for [`has_sign`].
 const IN_WORD: u8 = 1;
-/// Begins an escape sequence, a tag or a chat token, or is part of an email address.
+/// The start of an escape sequence, a tag or a chat token, or a part of an email address.
 const SPECIAL: u8 = 2;
 const ENDS_PATH: u8 = 4;
 const IN_PATH: u8 = 8;
@@ -126,12 +126,12 @@ static KINDS: [u8; 256] = {
     kinds
 };
 
-/// Whether a text contains anything that a critical rule requires: one of the [`SIGNS`] where a word begins, in ASCII of either case, a
+/// Whether a text contains anything that a critical rule requires: one of the [`SIGNS`] at the start of a word, in ASCII of either case, a
 /// path to a secret, or a special byte.
 fn has_sign(text: &str) -> bool {
     let bytes = text.as_bytes();
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
-    // A longer sentence is cut, which makes the middle of a word the beginning of one.
+    // A longer sentence is cut, so a word can then start in the middle of another one.
     let has_whole_words = bytes.len() <= LONGEST_SENTENCE;
     let (mut at, mut path, mut is_path) = (0, 0, false);
     while let Some(first) = bytes.get(at) {
@@ -160,7 +160,7 @@ fn has_sign(text: &str) -> bool {
     is_path && may_name_secret(&bytes[path..])
 }
 
-/// Whether anything critical can be in a text. If not, [`worst`] finds nothing.
+/// Whether a text can contain anything critical. If not, [`worst`] finds nothing.
 fn may_instruct(words: &str) -> bool {
     let has = |byte: u8| memchr::memchr(byte, words.as_bytes()).is_some();
     let may_hide = !words.is_ascii() || has(0x1b);
@@ -178,13 +178,13 @@ fn may_instruct(words: &str) -> bool {
     has_sign(words) || words.chars().any(is_capital) && has_sign(&words.to_lowercase())
 }
 
-/// Whether a text in lower case may contain all that one of the critical rules about sentences requires. URLs and paths are found by
+/// Whether a text in lower case may contain everything that one of the critical rules about sentences requires. URLs and paths are found by
 /// their form, so a text with one of them may match any rule.
 fn may_be_complete(lower: &str) -> bool {
     if lower.contains("://") || path_words(lower).any(|word| may_name_secret(word.as_bytes())) {
         return true;
     }
-    // Phrases are matched with one blank between their words.
+    // Phrases are matched with one space between their words.
     let folded: String = lower
         .split_ascii_whitespace()
         .flat_map(|word| [word, " "])

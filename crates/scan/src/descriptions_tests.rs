@@ -1,4 +1,4 @@
-//! The quick look finds whatever the full judgement of words would find.
+//! The quick check detects every text that the full judgement reports.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -25,7 +25,7 @@ fn words_that_instruct_are_found_and_ordinary_ones_are_not() {
     }
 }
 
-/// Most words are judged by a look for signs alone, so a rule that needs none of them would never hold.
+/// Most texts are judged only by a check for signs, so a rule that requires none of them would never match.
 #[test]
 fn each_critical_rule_about_sentences_requires_a_sign() {
     let is_sign = |class: &PhraseClass| {
@@ -56,7 +56,7 @@ fn each_critical_rule_about_sentences_requires_a_sign() {
     assert!(count > 10, "{count}");
 }
 
-/// A word that some rule requires is in many descriptions; what else the rule requires is in few of them.
+/// Many descriptions contain a word that some rule requires; few contain the rule's other requirements.
 #[test]
 fn a_single_sign_needs_no_judgement() {
     for words in [
@@ -86,12 +86,12 @@ fn sample_texts() -> impl Iterator<Item = &'static str> {
     samples.map(|(_, text)| *text)
 }
 
-/// Whether both looks find something in a text.
+/// Whether both checks find something in a text.
 fn agrees(text: &str) -> bool {
     let found = worst(text);
     assert!(found.is_none() || may_instruct(text), "{text:?} {found:?}");
     assert_eq!(judge(text), found, "{text:?}");
-    // A name, a description and when to use it, of which only the first two are there in most skills.
+    // A name, a description and when to use it; most skills have only the first two.
     let as_name = [text, ".\n\n\n\n\n"].concat();
     assert_eq!(judge_words(text, "", ""), worst(&as_name), "{text:?}");
     let cut = text.len() / 2;
@@ -107,8 +107,8 @@ fn agrees(text: &str) -> bool {
     found.is_some()
 }
 
-/// What rules look for, whole or with a change: in capitals, with letters that change their length or become ASCII in lower case, with a
-/// letter that hides or poses, or without its last letter.
+/// Text that rules search for, unchanged or varied: in capitals, with letters that change their length or become ASCII in lower case, with
+/// a hidden or confusable letter, or without its last letter.
 fn changed(text: &str, change: u8) -> String {
     let mut text = text.trim_end_matches('*').to_owned();
     match change {
@@ -151,7 +151,7 @@ fn parts() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-/// The plain search: each sign at each place where a word begins, each path in each word, each byte by itself.
+/// The plain search: each sign at the start of each word, each path in each word, each byte separately.
 fn has_sign_one_by_one(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let bytes = lower.as_bytes();
@@ -188,7 +188,7 @@ proptest! {
     ) {
         let piece = |(part, change, glue): &(&str, u8, &str)| (*glue).to_owned() + &changed(part, *change) + glue;
         let text: String = pieces.iter().map(piece).collect();
-        // From a certain length on, sentences are cut and words begin anywhere.
+        // From a certain length on, sentences are cut and words start anywhere.
         let text = "plain words ".repeat(if filler > 50 { filler * 2 } else { 0 }) + &text;
         prop_assert_eq!(has_sign(&text), has_sign_one_by_one(&text), "{:?}", text);
     }

@@ -1,4 +1,4 @@
-//! The common form: what a program of any language looks like to the rules.
+//! The common form: how a program of any language is represented for the rules.
 //!
 //! Python, JavaScript and shell express the same few things in different ways: a value comes from a source, is changed, and goes
 //! somewhere. Each language is *lowered* into this form once (see `lower`), and everything after that (data flow,
@@ -12,7 +12,7 @@
 //!   Call curl ["-d", "@-", "https://example.com"]  input: Call env []
 //! ```
 //!
-//! Lowering never fails: what a parser cannot read becomes [`Expr::Parts`] of what it could, and `LoweredProgram::broken` is set.
+//! Lowering never fails: code that a parser cannot read becomes [`Expr::Parts`] of the readable parts, and `LoweredProgram::broken` is set.
 
 /// A position: a byte offset into the text that was lowered.
 pub type At = u32;
@@ -44,7 +44,7 @@ pub enum Stmt {
         /// The offset.
         at: At,
     },
-    /// Something is evaluated.
+    /// An expression is evaluated.
     Do(Expr),
     /// A function, method or shell function; lambdas and arrow functions that are bound to a name too.
     Function {
@@ -55,12 +55,12 @@ pub enum Stmt {
         /// The statements of the function.
         body: Vec<Stmt>,
     },
-    /// A function returns this.
+    /// The return value of a function.
     Return(Expr),
     /// Statements that run conditionally or several times: `if`, `for`, `while`, `try`, `with`, `case`. The condition is
     /// evaluated first; else-branches and handlers are part of the body, in order.
     Block {
-        /// What is asked or iterated over, if anything.
+        /// The condition or the iterated value, if any.
         condition: Option<Expr>,
         /// The statements of the block.
         body: Vec<Stmt>,
@@ -70,9 +70,9 @@ pub enum Stmt {
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// A literal text; byte strings are decoded lossily, escapes are already undone.
+    /// A literal string; byte strings are decoded lossily, escapes are already undone.
     Text(String, At),
-    /// A number; only those that a char code or an index could be.
+    /// A number; only one that could be a char code or an index.
     Number(i64, At),
     /// A variable, or a dotted path of one (`os.environ`, `process.env.HOME`); imported names are spelt out in full: after
     /// `from subprocess import run as r`, `r` is `subprocess.run`; after `const {exec: e} = require("child_process")`, `e` is
@@ -80,7 +80,7 @@ pub enum Expr {
     Name(String, At),
     /// A call.
     Call(Box<CallExpr>),
-    /// Texts put together: `+`, f-strings, templates, `"…" % x`, adjacent shell words such as `"$A"/b`.
+    /// Concatenated strings: `+`, f-strings, templates, `"…" % x`, adjacent shell words such as `"$A"/b`.
     Join(Vec<Expr>),
     /// A combination of these whose form does not matter here: lists, dictionaries (values and keys), tuples,
     /// operators, conditionals, subscripts with unknown keys.
@@ -94,29 +94,29 @@ pub enum Expr {
         /// The statements of the function.
         body: Vec<Stmt>,
     },
-    /// Nothing that matters.
+    /// An irrelevant value.
     Nothing,
 }
 
 /// A call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallExpr {
-    /// What is called, spelt out like [`Expr::Name`]: `subprocess.run`, `child_process.exec`, `curl`. For a method on a value
+    /// The callee, spelt out like [`Expr::Name`]: `subprocess.run`, `child_process.exec`, `curl`. For a method on a value
     /// that isn't a plain path it is the method with a leading dot (`.decode`), and `on` contains the value. For a method on a
     /// plain path (`session.post`) it is the whole path, and `on` contains the `Name` before the last dot.
-    /// `new X(…)` calls `X`. In shell, it is the program's name without its folder (`/usr/bin/curl` is `curl`), or the empty
-    /// text when the word isn't known; `on` contains that word then.
+    /// `new X(…)` calls `X`. In shell, it is the program's name without its folder (`/usr/bin/curl` is `curl`), or an empty
+    /// string when the word isn't known; `on` then contains that word.
     pub callee: String,
     /// The value whose method is called.
     pub on: Option<Expr>,
-    /// What it is given; in shell, the words after the program's name, flags and all.
+    /// The arguments; in shell, all words after the program's name, including flags.
     pub args: Vec<Arg>,
-    /// What is piped into it: the command before a `|`, a here-document, a here-string or `< file` (then a
+    /// The piped input: the command before a `|`, a here-document, a here-string or `< file` (then a
     /// `CallExpr` of [`READ`] with the path).
     pub input: Option<Expr>,
     /// The offset.
     pub at: At,
-    /// Where it ends.
+    /// Its end offset.
     pub end: At,
 }
 
@@ -124,7 +124,7 @@ pub struct CallExpr {
 pub const READ: &str = "<";
 /// The pseudo-call for `${x:-other}`: called on the first value, the second one is its argument.
 pub const OTHERWISE: &str = ":-";
-/// The pseudo-call for `> file` and `>> file`: the path is its argument, what is written its `input`. It stands
+/// The pseudo-call for `> file` and `>> file`: the path is its argument, the written data its `input`. It is
 /// around the command whose output is redirected.
 pub const WRITE: &str = ">";
 

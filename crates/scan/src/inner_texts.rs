@@ -1,6 +1,6 @@
 //! Texts in other files that are written for a reader: strings of JSON, and notes to an agent in the comments of programs.
 //!
-//! Each has the length that it has in the file, so that offsets stay true; marks that are not part of the text are blanks.
+//! Each has the same length as in the file, so that offsets stay valid; marks that are not part of the text become spaces.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::{
     texts::ScannedText,
 };
 
-/// A text, and where it begins in its file.
+/// A text, and its offset in its file.
 pub(crate) type InnerText = (usize, String);
 
 /// The values of a JSON file that are sentences; none if there are more than `most`.
@@ -28,7 +28,7 @@ pub(crate) fn json_texts(content: &str, most: usize) -> Option<Vec<InnerText>> {
             match memchr::memchr2(b'"', b'\\', &bytes[end..]) {
                 None => break bytes.len(),
                 Some(sign) if bytes[end + sign] == b'"' => break end + sign,
-                // Whatever is escaped is one letter.
+                // Every escape is one letter.
                 Some(sign) => {
                     end += sign + 1;
                     end += content[end..].chars().next().map_or(0, char::len_utf8);
@@ -191,7 +191,7 @@ impl SkillScanner<'_> {
         }
     }
 
-    /// Commands in full-width letters: a shell takes none of them, and an agent reads them as any others.
+    /// Commands in full-width letters: a shell accepts none of them, but an agent reads them like any others.
     pub(crate) fn wide_commands(&mut self, index: usize, content: &str) {
         const FEWEST: usize = 16;
         let is_wide = |c: &char| ('\u{ff01}'..='\u{ff5e}').contains(c);
@@ -215,7 +215,7 @@ impl SkillScanner<'_> {
         self.command_lines(inner, 0, &content, SentenceRole::Instruction);
     }
 
-    /// Texts in a file, each as a document.
+    /// Parts of a file, each as a separate document.
     pub(crate) fn inner_texts(&mut self, index: usize, texts: Vec<InnerText>) {
         for (start, text) in texts {
             let mut document = prose::plain(&text);

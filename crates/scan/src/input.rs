@@ -1,4 +1,4 @@
-//! What is scanned, and by which rules.
+//! The input of a scan, and its rules.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub struct DeclaredFacts<'a> {
     pub module: Option<&'a str>,
 }
 
-/// Limits of a scan; what exceeds them is reported as unread.
+/// Limits of a scan; content that exceeds them is reported as unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
     /// The files per skill.
@@ -78,6 +78,6 @@ pub enum Preset {
     /// Chains of evidence block a skill; capabilities are only described.
     #[default]
     Evidence,
-    /// Besides, the rules and severities of the first design: single patterns in JavaScript block a skill.
+    /// In addition, the rules and severities of the first design: single patterns in JavaScript block a skill.
     Seed,
 }

@@ -34,7 +34,7 @@ pub(crate) fn language_of(code: &prose::CodeSpan) -> Option<EvaluatedLanguage> {
     }
 }
 
-/// Whether a piece of code is in a language that is read by its words.
+/// Whether a piece of code is in a language that is analysed only by its words.
 pub(crate) fn is_unparsed(language: &str) -> bool {
     matches!(
         language,
@@ -149,7 +149,7 @@ fn is_powershell(text: &str) -> bool {
         && !text.to_ascii_lowercase().contains("powershell ")
 }
 
-/// Where the value begins that a line gives to a name: `ExecStart=/bin/sh -c …`, `cmd = …`.
+/// The start of the value that a line assigns to a name: `ExecStart=/bin/sh -c …`, `cmd = …`.
 fn after_equals(lower: &str, start: usize, first: usize) -> usize {
     match lower[start..first].rfind('=') {
         Some(equals) if !lower[start..first].contains("--") => {
@@ -160,7 +160,7 @@ fn after_equals(lower: &str, start: usize, first: usize) -> usize {
     }
 }
 
-/// Where a command begins in a line, if one does.
+/// The start of a command in a line, if there is one.
 pub(crate) fn command_in(line: &str) -> Option<usize> {
     const PROGRAMS: &[&str] = &[
         "curl ",
@@ -227,7 +227,7 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
     if PROGRAMS.iter().any(|program| begins(program)) {
         return Some(offset);
     }
-    // Within a line of data or prose: only what can't be anything else.
+    // Within a line of data or prose: only unambiguous commands.
     const SURE: &[&str] = &[
         "curl -",
         "curl http",
@@ -257,8 +257,8 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
         .then_some(offset + start)
 }
 
-/// The address of a text that a program in a language without a parser downloads and runs, and its offset: the words for both stand
-/// beside it.
+/// The URL of text that a program in a language without a parser downloads and runs, and its offset: the words for both are
+/// adjacent to it.
 pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
     const RUNNERS: &[&str] = &[
         "eval(",
@@ -309,7 +309,7 @@ pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
     })
 }
 
-/// A command line without the marks at its end that nothing in it opens.
+/// A command line without unmatched closing marks at its end.
 pub(crate) fn without_closers(command: &str) -> &str {
     let mut rest = command.trim_end();
     while let Some(last) = rest.chars().next_back() {
@@ -329,7 +329,7 @@ pub(crate) fn without_closers(command: &str) -> &str {
     rest
 }
 
-/// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
+/// The part of a line before the quote that closes the first open one: `exec("curl … | sh");`.
 pub(crate) fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
     let Some(quote) = before
         .chars()

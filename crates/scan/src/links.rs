@@ -10,7 +10,7 @@ use crate::input::{FileToScan, ScannedContent};
 
 /// The length of a chain of links.
 const MOST_STEPS: usize = 8;
-/// The bytes that are scanned again under other names: a hundred links to one file are a hundred files.
+/// The maximum size of bytes that are scanned again under other names: a hundred links to one file are a hundred files.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The links of a skill.

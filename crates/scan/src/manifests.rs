@@ -1,4 +1,4 @@
-//! Files that other programs act on: package manifests, registry settings, editor tasks, agent settings.
+//! Files that other programs use automatically: package manifests, registry settings, editor tasks, agent settings.
 
 use std::{rc::Rc, sync::LazyLock};
 
@@ -97,7 +97,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         }
         "tasks.json" if path.contains(".vscode/") => {
             if content.contains("folderOpen") {
-                // A task of the project's own is what such a file is for; one that fetches is found by what it does.
+                // A task of the project's own is the purpose of such a file; one that downloads is found by its commands.
                 let own = [
                     "\"npm\"",
                     "\"gulp\"",
@@ -144,7 +144,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
     secrets(scanner, index, &content);
 }
 
-/// Files that decide what is installed and built.
+/// Files that determine which packages are installed and built.
 fn builds(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &str) {
     let name = path.rsplit(['/', '!']).next().unwrap_or_default();
     match name {
@@ -255,7 +255,7 @@ fn runs_hidden_file(command: &str) -> bool {
     })
 }
 
-/// Packages that Python installs by their address.
+/// Packages that Python installs by URL.
 fn required(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let lines = content.lines().map(str::trim);
     for line in lines
@@ -266,7 +266,7 @@ fn required(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// A package by its address: what is there can change, and it runs when it is installed.
+/// A package by URL: its content can change, and it runs when it is installed.
 fn addressed(scanner: &mut SkillScanner<'_>, index: usize, content: &str, line: &str) {
     let Some(host) = urls_in(line).find_map(|(_, url)| RemoteHost::of(url)) else {
         return;
@@ -297,7 +297,7 @@ fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
         .find_map(|line| {
             let (at, url) = urls_in(line).next()?;
             let host = RemoteHost::of(url)?;
-            // The packages of one organization are where it publishes its code.
+            // The packages of one organisation are where it publishes its code.
             let scoped = line.trim_start().starts_with('@') && host.kind == HostKind::Code;
             let foreign = !scoped && !matches!(host.kind, HostKind::Known | HostKind::Local);
             foreign.then(|| (at, line.to_owned()))
@@ -308,7 +308,7 @@ fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// Indexes of packages in settings of Python projects: what they offer is installed instead of what the public registry has.
+/// Indexes of packages in settings of Python projects: their packages are installed instead of those of the public registry.
 fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let (mut start, mut is_index) = (0, false);
     for line in content.split_inclusive('\n') {
@@ -337,7 +337,7 @@ fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// Lines that name where packages come from.
+/// Lines that name the source of packages.
 fn repositories(scanner: &mut SkillScanner<'_>, index: usize, content: &str, key: &str) {
     first_foreign(scanner, index, content, |line| {
         let is_named = line.trim_start().trim_start_matches('"').starts_with(key);
@@ -379,7 +379,7 @@ fn is_foreign(scanner: &SkillScanner<'_>, host: &RemoteHost) -> bool {
     ) && !DeclaredContext::new(scanner.about).is_related(host)
 }
 
-/// Containers that get the whole machine, from an image of a stranger.
+/// Containers with access to the whole machine, from an image of an unknown publisher.
 fn opened_containers(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let opened = ["privileged: true", "- /:/", "- \"/:/", "docker.sock"]
         .iter()
@@ -419,7 +419,7 @@ fn recipes(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     scanner.program(index, 0, &shell, EvaluatedLanguage::Shell, role, false);
 }
 
-/// `NAME := value` and its kin; a value with blanks is quoted.
+/// `NAME := value` and its variants; a value with spaces is quoted.
 fn assigned(line: &str) -> Option<(&str, String)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
@@ -532,7 +532,7 @@ fn agent_settings(scanner: &mut SkillScanner<'_>, index: usize, path: &str, cont
     }
 }
 
-/// A server of tools that gets keys of other services in its headers or its address.
+/// A tool server that gets keys of other services in its headers or its URL.
 fn servers(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
@@ -623,7 +623,7 @@ fn strings(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
 /// The number of bytes of a secret that are examined.
 const LONGEST_SECRET: usize = 200;
 
-/// Secrets that are recognized by their form.
+/// Secrets that are recognised by their form.
 fn secrets(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     const STARTS: &[(&str, usize)] = &[
         ("AKIA", 20),
@@ -643,7 +643,7 @@ fn secrets(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
         ("SG.", 60),
         ("hf_", 37),
     ];
-    // All prefixes at once: most texts contain none.
+    // All prefixes in one pass: most texts contain none.
     static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let starts = STARTS.iter().map(|(start, _)| *start);
         // Leftmost matches are found many bytes at a time.

@@ -21,7 +21,7 @@ const PASSAGE: usize = 6;
 /// The number of blocks that a passage can span.
 const BLOCKS: u32 = 4;
 
-/// How the skill introduces itself.
+/// The hosts that the skill introduces.
 pub(crate) struct DeclaredContext {
     words: BTreeSet<String>,
     homepage: Option<RemoteHost>,
@@ -29,7 +29,7 @@ pub(crate) struct DeclaredContext {
 
 impl DeclaredContext {
     pub(crate) fn new(about: &DeclaredFacts<'_>) -> Self {
-        // A host in a command is not introduced by it.
+        // A command does not introduce its hosts.
         let outside = |part: &(usize, &str)| part.0.is_multiple_of(2);
         let parts = about.description.split('`').enumerate().filter(outside);
         let prose: Vec<&str> = parts.map(|(_, part)| part).collect();
@@ -45,8 +45,9 @@ impl DeclaredContext {
         }
     }
 
-    /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner. Any name is free below an ending that few use,
-    /// so the author of a skill can register just the one that fits: there only the homepage counts.
+    /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner. Any name is
+    /// available below a rarely used top-level domain, so the author of a skill can register exactly the right one: there only the homepage
+    /// counts.
     pub(crate) fn is_related(&self, host: &RemoteHost) -> bool {
         let owner = host.owner();
         if owner.len() < 3 {
@@ -89,13 +90,13 @@ impl DeclaredContext {
             })
     }
 
-    /// Whether a name consists of words about the skill, and of words that say nothing: `lambdalabs`, `getharbor`. `release-hub` is not
+    /// Whether a name consists of words about the skill, and of filler words: `lambdalabs`, `getharbor`. `release-hub` is not
     /// introduced by a word about releases alone.
     fn is_made_of_words(&self, name: &str) -> bool {
         const FILLERS: &[&str] = &[
             "get", "use", "try", "lang", "labs", "lab", "hq", "inc", "run",
         ];
-        // For each offset, whether words end there, without and with one that says something.
+        // For each offset, whether words end there, without and with a significant one.
         let mut reached = vec![(false, false); name.len() + 1];
         reached[0].0 = true;
         for start in 0..name.len() {
@@ -144,7 +145,7 @@ pub(crate) fn in_context(
     if origin.inline && matches!(rule.when, RuleCondition::Act(..)) {
         severity = severity.lower();
     }
-    // Sample code in a document shows a possibility; the skill's behavior is in its files.
+    // Sample code in a document shows a possibility; the skill's behaviour is in its files.
     if rule.category == Category::Capability && !origin.is_file {
         severity = FindingSeverity::Info;
     }
@@ -167,8 +168,8 @@ pub(crate) fn in_context(
     severity
 }
 
-/// Whether the worse half of a chain is only possible: a token that a program prints goes to an address that is not known, a path is asked
-/// for and not read, or a page of the reader's loads a module.
+/// Whether the worse half of a chain is only possible: a token that a program prints is sent to an unknown URL, a path is tested
+/// and not read, or a web page loads a module.
 pub(crate) fn is_half_known(
     rule: &ScanRule,
     act: &ProgramAct,
@@ -188,7 +189,7 @@ pub(crate) fn is_half_known(
                         .subject
                         .contains(what.trim_start_matches(['~', '/', '.'])))
         }
-        // "`powershell -enc …` is a hidden command": what is shown in a sentence and has no text, or does nothing, is an example.
+        // "`powershell -enc …` is a hidden command": a command in a sentence that has no text, or does nothing, is an example.
         "obfuscation/decoded-and-run" => {
             origin.inline && (act.subject.contains('\0') || is_idle(&act.subject))
         }
@@ -201,7 +202,7 @@ pub(crate) fn is_half_known(
     }
 }
 
-/// Whether a command line only prints a text.
+/// Whether a command line only prints text.
 fn is_idle(command: &str) -> bool {
     const PRINTS: &[&str] = &["echo ", "printf ", "write-host ", "write-output ", "print("];
     let lower = command.trim().to_ascii_lowercase();
@@ -385,7 +386,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                 .iter()
                 .filter(|near| near.role != SentenceRole::Warning),
         );
-        // Words about attacks make a sentence milder, and an order in it is still an order.
+        // Words about attacks make a sentence milder, but an instruction in it is still an instruction.
         let cautious = |classes: ClassSet, role: SentenceRole| match role {
             SentenceRole::Instruction if classes.contains(C::Threat) => SentenceRole::Caution,
             role => role,
@@ -416,7 +417,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                     );
                     if !holds(before, all, none) {
                         let end = passage.last().map_or(sentence.at.end, |last| last.at.end);
-                        // A rule that asks about words of defence is milder with them.
+                        // A rule that checks words of defence is milder with them.
                         let role = match none.contains(&C::Threat) {
                             true => cautious(together, sentence.role),
                             false => sentence.role,
@@ -431,7 +432,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
     found
 }
 
-/// Whether a rule is met, words of defence aside.
+/// Whether a rule is met, ignoring words of defence.
 fn holds(classes: ClassSet, all: &[&[C]], none: &[C]) -> bool {
     let mut rest = classes;
     rest.remove(C::Threat);
@@ -498,7 +499,7 @@ fn html(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocumen
     }
 }
 
-/// Whether a text that people do not see addresses the agent, or asks it to be silent, and wants something done.
+/// Whether text that people do not see addresses the agent, or asks it to be silent, and requests something.
 fn addresses_agent(document: &MarkdownDocument) -> bool {
     let told = ClassSet::of(
         document

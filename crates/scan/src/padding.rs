@@ -5,7 +5,7 @@ use crate::{rule::FileOddity, scan::SkillScanner};
 /// The length of whitespace before more text that is too long to be an accident.
 const PADDING: usize = 1500;
 
-/// Reports a long run of whitespace in front of more text.
+/// Reports a long run of whitespace before more text.
 pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
     let content = &scanner.texts.0[index].content;
     if !may_be_padded(content.as_bytes()) {

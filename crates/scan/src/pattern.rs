@@ -1,7 +1,7 @@
 //! Patterns of users and of `security-rule` skills.
 //!
 //! A pattern adds findings; it cannot remove or change those of the built-in rules. It is one regular expression of bounded size in a
-//! linear-time engine, so that neither a text nor an author can make it slow.
+//! linear-time engine, so that neither a file nor an author can make it slow.
 
 use regex::{Regex, RegexBuilder};
 
@@ -20,7 +20,7 @@ pub struct Pattern {
     pub fix: Option<String>,
     /// Only files whose path ends with one of these; all if there are none.
     pub files: Vec<String>,
-    /// Only files whose path ends with one of these, the endings of the rule's languages; all if there are none.
+    /// Only files whose path ends with one of these extensions of the rule's languages; all if there are none.
     pub languages: Vec<String>,
     regex: Regex,
 }
@@ -104,7 +104,7 @@ impl Pattern {
             .map(|found| found.start())
     }
 
-    /// Whether it matches a text.
+    /// Whether it matches a string.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)

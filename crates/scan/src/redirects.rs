@@ -1,7 +1,7 @@
-//! Settings that change where something comes from or goes to: packages of build tools, providers, and the requests of an agent.
+//! Settings that change the source or destination of data: packages of build tools, providers, and the requests of an agent.
 //!
-//! Each tool has a file in which one key names the host for everything. What is there instead of the public registry is installed and run, and
-//! what an agent sends to its model is the whole session.
+//! Each tool has a file in which one key names the host for everything. Its packages replace those of the public registry and are run, and
+//! an agent sends the whole session to its model.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::{
     scan::SkillScanner,
 };
 
-/// A file of a tool, by the end of its name, and the keys that name a host in it.
+/// A file of a tool, by the end of its path, and the keys that name a host in it.
 const TOOLS: &[(&str, &[&str])] = &[
     ("gradle-wrapper.properties", &["distributionurl"]),
     (
@@ -74,7 +74,8 @@ fn is_stranger(scanner: &SkillScanner<'_>, host: &RemoteHost) -> bool {
     ) && !DeclaredContext::new(scanner.about).is_related(host)
 }
 
-/// The first line with one of these keys and a host that the skill does not introduce. A repository beside others is a warning, if the connection is encrypted.
+/// The first line with one of these keys and a host that the skill does not introduce. A repository beside others is a warning, if the
+/// connection is encrypted.
 fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str, keys: &[&str]) {
     let mut start = 0;
     for line in content.split_inclusive('\n') {
@@ -107,7 +108,7 @@ fn build_commands(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// The model of an agent behind another host, and a status line that passes the session on.
+/// An agent's model behind another host, and a status line that passes the session on.
 fn agent(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;

@@ -1,4 +1,4 @@
-//! The result of a scan: findings with their evidence, capabilities, and what could not be read.
+//! The result of a scan: findings with their evidence, capabilities, and unread files.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -14,7 +14,7 @@ pub enum FindingSeverity {
     Info,
     /// Shown: review it before you trust the skill.
     Warning,
-    /// Blocks the skill: a chain of evidence shows that it does harm.
+    /// Blocks the skill: a chain of evidence shows that it is harmful.
     Critical,
 }
 
@@ -56,8 +56,8 @@ impl FromStr for FindingSeverity {
     }
 }
 
-/// The result of a scan in one word. `Incomplete` is not a degree of danger but the absence of an answer; it
-/// applies only if nothing critical was found in what could be read.
+/// The result of a scan in one word. `Incomplete` is not a degree of danger but the absence of a result; it
+/// applies only if nothing critical was found in the files that could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Everything was read, and there are no findings.
@@ -130,7 +130,7 @@ pub struct Finding {
     pub message: String,
     /// The text that matched: one line, truncated, with hidden characters made visible.
     pub evidence: String,
-    /// The previous steps of the chain: the value's source and what was done to it.
+    /// The previous steps of the chain: the value's source and its transformations.
     pub steps: Vec<ChainStep>,
 }
 
@@ -221,7 +221,7 @@ pub struct Unread {
     pub why: String,
 }
 
-/// What the skill does, dangerous or not.
+/// The capabilities of the skill, dangerous or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Hosts that it contacts, with the port unless it is the default.
@@ -252,9 +252,9 @@ pub struct ScanReport {
     pub findings: Vec<Finding>,
     /// The number of findings beyond the limit.
     pub more: usize,
-    /// What the skill does.
+    /// The capabilities of the skill.
     pub capabilities: Capabilities,
-    /// What could not be read.
+    /// The unread files and parts.
     pub unread: Vec<Unread>,
     /// The number of files that were read.
     pub files: usize,
@@ -271,7 +271,7 @@ impl ScanReport {
         });
     }
 
-    /// The verdict, from the worst finding and from what was not read.
+    /// The verdict, from the worst finding and from the unread files.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let worst = self.findings.iter().map(|finding| finding.severity).max();

@@ -40,9 +40,9 @@ pub enum Category {
     Packaging,
     /// Instructions that make the agent lie.
     Deception,
-    /// What a skill is able to do, without evidence of harm.
+    /// A skill's capabilities, without evidence of harm.
     Capability,
-    /// Differences between the manifest and what the skill does.
+    /// Differences between the manifest and the skill's behaviour.
     Manifest,
     /// A rule that the user or a skill added.
     Custom,
@@ -94,12 +94,12 @@ pub struct ScanRule {
     pub origin: &'static [&'static str],
 }
 
-/// The origin of what was written from the grammar of attacks (source, channel, execution) and not from samples.
+/// The origin of rules that were written from the grammar of attacks (source, channel, execution) and not from samples.
 pub const GRAMMAR: &[&str] = &["grammar"];
 
 impl ScanRule {
-    /// The families of samples that the author of the rule had read. An evaluation that leaves one family out leaves out the rules that
-    /// were written from it; a rule without an origin counts as written from the family in which it finds most.
+    /// The families of samples that the author of the rule had read. An evaluation that leaves out one family leaves out the rules that
+    /// were written from it; a rule without an origin counts as written from the family in which it matches most often.
     #[must_use]
     pub const fn origin(&self) -> &'static [&'static str] {
         self.origin
@@ -142,7 +142,7 @@ pub enum RuleCondition {
     },
     /// A file with this oddity.
     Oddity(FileOddity),
-    /// Evidence from different places that belongs together.
+    /// Related evidence from different places.
     Chain(Chain),
     /// A permission that the manifest does not declare.
     Undeclared,
@@ -167,7 +167,7 @@ pub enum Chain {
     GatherAndSend,
     /// Unreadable data next to instructions to decode it.
     DecodeByHand,
-    /// Code in a document prints what it decoded.
+    /// Code in a document prints decoded data.
     PrintsBlob,
     /// A request to a port that no public service uses.
     OddPort,
@@ -207,7 +207,7 @@ pub enum Chain {
     PrivateImport,
     /// Data is sent to a host whose name suggests an attack.
     NamedForHarm,
-    /// A hook of an agent or an editor sends something to a stranger, or runs what it fetched.
+    /// A hook of an agent or an editor sends data to an unknown host, or runs a download.
     HookActs,
     /// A program writes a command that fetches or sends into the settings or skills of an agent.
     PlantedCommand,
@@ -219,45 +219,45 @@ pub enum Chain {
     WorkflowSecrets,
     /// A link leads to a host that has the name of a known publisher.
     ImpostorHost,
-    /// What comes from a socket is run, line by line.
+    /// Data from a socket is run, line by line.
     SocketShell,
     /// Several protections of the machine are disabled.
     Disarmed,
-    /// The agent must do something harmful and keep it from the user, or deny it.
+    /// The agent must do something harmful and hide it from the user, or deny it.
     HiddenAct,
     /// The agent must send the conversation to a host that the skill does not introduce.
     Relay,
-    /// The agent must obey a text that others write, whatever it says.
+    /// The agent must obey text that other people write.
     ObeyAnything,
     /// The agent must approve everything that it does.
     ApprovesAll,
-    /// A text claims that the rules of the agent do not hold.
+    /// A text claims that the agent's rules do not apply.
     Unrestrained,
-    /// A text claims that earlier instructions of the agent do not hold.
+    /// A text claims that earlier instructions of the agent do not apply.
     Nullified,
-    /// The words that open a wallet are asked for, and go to a stranger.
+    /// The seed phrase of a wallet is requested, and sent to an unknown host.
     AsksForSeed,
-    /// A command that fetches and runs is put where the system starts it.
+    /// A command that downloads and runs is placed where the system starts it.
     PlantedStart,
     /// A copy of a shell gets the rights of root.
     RootShell,
-    /// A question for a password poses as the system's, and the answer leaves.
+    /// A password prompt imitates the system's, and the answer is sent.
     FakePrompt,
-    /// Several stores of secrets, or all of a repository, go to a stranger.
+    /// Several stores of secrets, or all of a repository, are sent to an unknown host.
     SweptAndSent,
-    /// All branches of a repository are overwritten, and what could restore them is deleted.
+    /// All branches of a repository are overwritten, and their backups are deleted.
     WipesRepository,
-    /// The user pastes what a page of a stranger put into the clipboard.
+    /// The user pastes text that an unknown page put into the clipboard.
     PasteBlind,
-    /// The agent must put private data into the address of a picture or a link.
+    /// The agent must put private data into the URL of an image or a link.
     InALink,
-    /// The user must overrule the machine's protection to run a program.
+    /// The user must override the machine's protection to run a program.
     Disarms,
-    /// A row of data addresses the agent and gives orders.
+    /// A row of data addresses the agent and contains instructions.
     OrderInData,
-    /// Orders that hide or fetch something are written where agents read them in every session.
+    /// Instructions that hide or download something are written where agents read them in every session.
     HiddenOrder,
-    /// The skill claims every request, and denies the other skills theirs.
+    /// The skill claims every request, and excludes other skills.
     OnlySkill,
 }
 
@@ -292,7 +292,7 @@ pub enum FileOddity {
     BytecodeDiffers,
     /// Python bytecode that is loaded without checking its source.
     BytecodeUnchecked,
-    /// A pickle that imports what can run programs.
+    /// A pickle that imports modules that can run programs.
     PickleRuns,
     /// An archive with members that are unpacked outside its folder.
     ArchiveEscape,
@@ -314,7 +314,7 @@ pub enum FileOddity {
     OpensAndRuns,
     /// Agent settings that disable approval prompts or add servers and hooks.
     AgentSettings,
-    /// Agent settings that leave nothing to approve.
+    /// Agent settings that disable all approvals.
     AgentUnchained,
     /// Agent settings that send the session through another host.
     RedirectedAgent,

@@ -82,7 +82,7 @@ pub(crate) fn scan_with(
     scanner.finish(limits)
 }
 
-/// The state of a scan: everything that was collected from the files of a skill.
+/// The state of a scan: everything collected from the files of a skill.
 pub(crate) struct SkillScanner<'a> {
     pub(crate) about: &'a DeclaredFacts<'a>,
     pub(crate) rules: &'a RuleSet,
@@ -203,7 +203,7 @@ impl<'a> SkillScanner<'a> {
         crate::containers::look(self, path, bytes, kind, cut);
     }
 
-    /// Scans the text of a file, or a text inside one.
+    /// Scans the text of a file, or a part of it.
     pub(crate) fn text(&mut self, path: &str, content: String, kind: FileKind) -> usize {
         let index = self.texts.add(ScannedText::new(path.to_owned(), content));
         self.look(index, kind);
@@ -306,7 +306,7 @@ impl<'a> SkillScanner<'a> {
         self.look_within(index, &content, kind, hidden);
     }
 
-    /// A program in a language without a parser: what it does, in the form of a shell.
+    /// A program in a language without a parser: its effect, as a shell command.
     fn other_code(&mut self, index: usize, content: &str, kind: FileKind) {
         if kind == FileKind::Code {
             let role = SentenceRole::Instruction;
@@ -321,8 +321,8 @@ impl<'a> SkillScanner<'a> {
         self.plain_form(index, content, kind, hidden);
     }
 
-    /// The fields of a SKILL.yaml or a frontmatter: each value and each comment is a separate text. Read as one, a homepage and a list of permissions
-    /// would form a sentence about downloading from there.
+    /// The fields of a SKILL.yaml or a frontmatter: each value and each comment is a separate text. Joined, a homepage and a list of
+    /// permissions would form a sentence about downloading from there.
     fn fields(&mut self, index: usize, content: &str) {
         let fields = yaml_fields(content);
         if fields.len() > MOST_FIELDS {
@@ -338,7 +338,7 @@ impl<'a> SkillScanner<'a> {
         }
     }
 
-    /// Scans a text as a model understands it that ignores invisible characters and look-alikes.
+    /// Scans a text in the form in which a model understands it, without invisible characters and look-alikes.
     pub(crate) fn plain_form(
         &mut self,
         index: usize,
@@ -399,7 +399,7 @@ impl<'a> SkillScanner<'a> {
         }
         self.documents.push((index, document));
         self.wide_commands(index, content);
-        // `!command` runs when the skill is rendered, whatever else the line contains.
+        // `!command` runs when the skill is rendered, whatever the rest of the line is.
         let mut start = front;
         for line in content[front..].split_inclusive('\n') {
             if let Some(command) = line.strip_prefix('!').filter(|rest| !rest.starts_with('[')) {
@@ -455,7 +455,7 @@ impl<'a> SkillScanner<'a> {
             );
         }
         let path = &self.texts.0[text].file;
-        // A file of another type than its name suggests, or one without a single statement that could be parsed, was not read.
+        // A file of another type than its name suggests, or without a single parsed statement, counts as unread.
         let whole = self.texts.0[text].within.is_none() && !self.texts.0[text].embedded;
         if is_file && program.body.is_empty() && whole && !program.unparsed {
             let path = path.clone();
@@ -518,7 +518,7 @@ impl<'a> SkillScanner<'a> {
         }
     }
 
-    /// Scans the texts that parts of a text decode to.
+    /// Scans the decoded parts of a text.
     fn encoded(&mut self, index: usize, content: &str) {
         let pieces = decode::decoded(content, &mut self.budget);
         for piece in pieces {

@@ -1,6 +1,6 @@
 //! The rules of the first design, unchanged: single patterns in JavaScript that block a skill.
 //!
-//! They are for users who require this list, and they add to the default rules. Those map each to what the evidence supports;
+//! They are for users who require this list, and they extend the default rules, which grade each by its evidence;
 //! `docs/scanner.md` has the figures of both.
 
 use std::sync::LazyLock;
@@ -138,7 +138,7 @@ static RULES: LazyLock<Vec<CompiledSeedRule>> = LazyLock::new(|| {
 
 /// The file extensions that it reads as code.
 const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".tsx"];
-/// Adds what the patterns match. What could not be read is reported already.
+/// Adds the matches of the patterns. Unread files are reported already.
 pub(crate) fn add(files: &[FileToScan<'_>], report: &mut ScanReport) {
     for file in files {
         let body = file.path.eq_ignore_ascii_case("SKILL.md");

@@ -1,6 +1,6 @@
 //! Texts of a skill and positions in them.
 //!
-//! Everything that is scanned is a text: a file, a member of an archive, the decoded form of a part of another text. A position
+//! Every scanned string is a text: a file, a member of an archive, the decoded form of a part of another text. A position
 //! in any of them maps to a line of a file that the user can open.
 
 use std::{collections::BTreeMap, rc::Rc};
@@ -79,7 +79,7 @@ impl ScannedText {
 pub(crate) struct PlainForm {
     /// The index of the original text.
     pub(crate) of: usize,
-    /// The beginnings of its sentences: the offset here and the offset in the original.
+    /// The starts of its sentences: the offset here and the offset in the original.
     pub(crate) starts: BTreeMap<usize, usize>,
 }
 

@@ -1,8 +1,8 @@
 //! Programs in languages without a parser: Ruby, Perl, PHP, Go, Lua, AppleScript and others.
 //!
-//! Their data flow is not followed. The words of their libraries show five things: to fetch, to store, to start a program, to run text
-//! as code, to decode. A chain is two or three of these on one value: beside each other in one expression, or by the name of the file that is stored and then
-//! started. A chain that is found is written as a line of shell, so that the rules about hosts and secrets are the same for all languages.
+//! Their data flow is not followed. The words of their libraries show five actions: fetch, store, start a program, run text as code,
+//! decode. A chain is two or three of these on one value: adjacent in one expression, or linked by the name of the file that is stored and
+//! then started. A chain is written as a line of shell, so that the rules about hosts and secrets are the same for all languages.
 
 use std::sync::LazyLock;
 
@@ -24,17 +24,17 @@ macro_rules! word_lists {
 }
 
 word_lists! {
-    /// To fetch from an address.
+    /// Fetches from a URL.
     Fetch: ["uri.open", "open-uri", "net::http", "httparty", "faraday", "rest-client", "restclient", "typhoeus", "down.download", "file_get_contents(", "curl_exec", "curl_init", "fopen(", "guzzle", "lwp::", "getstore(", "mirror(", "http::tiny", "socket.http", "http.request", "http.get", "http.client", "httpclient", "openstream(", "openconnection(", "xmlhttp", "winhttp", "webclient", "httpwebrequest", "urldownloadtofile", "urlsession", "nsdata", "string(contentsof", "data(contentsof", "reqwest::", "ureq::", "download.file(", "httr::", "curl::", "url.openstream", "httpoison", "req.get", "::http::geturl", "curl_easy", "req.new", "http:new", "httpc:request", "command::new(\"curl", "command::new(\"wget", "exec.command(\"curl", "exec.command(\"wget"];
-    /// To store in a file.
+    /// Stores in a file.
     Store: ["writefile", "file.write", "file.open", "binwrite", "io.copy", "io.binwrite", "fileutils.", "file_put_contents", "fwrite", "getstore", "mirror", "os.create", "os.openfile", "savetofile", "files.copy", "files.write", "fileoutputstream", "writeallbytes", "writealltext", "downloadfile", "urldownloadtofile", "download.file", "write(to", "createfile", "fs::write", "file::create", "chmod", "file.chmod", "os.chmod", "setexecutable", "open(", ":content_file", "copyto", "put-content", "io.open"];
-    /// To start a program.
+    /// Starts a program.
     Start: ["system(", "system (", "system \"", "system '", "exec(", "exec \"", "exec '", "exec {", "exec.command", "popen", "spawn(", "process.spawn", "process.start", "runtime.getruntime", "processbuilder", "shell_exec(", "passthru(", "proc_open", "pcntl_exec", "qx{", "qx(", "qx/", "%x(", "%x[", "os.execute", "io.popen", "command::new", "system2(", "shell(", "createprocess", "shellexecute", "winexec", "wscript.shell", ".run(", ".run ", "do shell script", "execvp", "execve", "execl", "posix_spawn", "dlopen", "loadlibrary", "system.load", "os.startprocess", "syscall.exec", "`", "nstask", "process()", "process.run", "system.cmd", "open3", "eval exec", "plugin.open", "source(", "dofile(", "loadfile("];
-    /// To run text as code.
+    /// Runs text as code.
     Eval: ["eval(", "eval ", "eval{", "@eval", "eval\"", "instance_eval", "class_eval", "module_eval", "binding.eval", "loadstring(", "load(", "dofile(", "executeglobal", "execute(", "assembly.load", "create_function(", "assert(", "include(", "include ", "include_once", "require_once", "preg_replace(", "parse(text", "evaluate(", "scriptenginemanager", "classloader", "defineclass", "code.eval", "groovyshell", "call_user_func", "run script", "subst "];
-    /// To decode or decrypt.
+    /// Decodes or decrypts.
     Decode: ["base64_decode", "se64_de", "gzinflate", "gzuncompress", "gzdecode", "str_rot13", "strrev", "hex2bin", "convert_uudecode", "unpack(", "unpack1(", ".unpack", "pack(\"h", "pack('h", "pack 'h", "pack \"h", "base64.decode", "decode64", "decode_base64", "mime::base64", "urlsafe_decode", "zlib::inflate", "zlib.inflate", "inflate(", "frombase64string", "getdecoder", "base64.stdencoding", "base64.decodestring", "b64decode", "decodestring", "hex.decode", "hexdecode", "base64dec", "base64::decode", "fromhex", "crypt::", "openssl_decrypt", "cipher.new", "string.char(", "chr(", "fromcharcode", "rawtochar", "base64_dec", "decode(", "decrypt(", "xor"];
-    /// To send.
+    /// Sends.
     Send: ["net::http.post", "post_form", "http::post", ".post(", "post(", "http.post", "postform(", "put.new", "post.new", "curlopt_postfields", "stream_context_create", "curlopt_post", "->post(", "http.newrequest", "tcpsocket", "udpsocket", "fsockopen", "io::socket", "net.dial", "uploadstring", "uploaddata", "uploadfile", "postasync", "mail(", "net::smtp", "smtp", "outputstream", "httpbody", "put(", "->put(", "sendasync", "send_request", "curl_easy_setopt"];
     /// All variables of the environment.
     Environment: ["env.to_h", "env.to_a", "env.map", "env.each", "env.inspect", "%env", "os.environ()", "$_env", "getenv()", "system.getenv()", "environment.getenvironmentvariables", "env::vars()", "sys.getenv()", "processinfo.processinfo.environment", "extern char **environ", "system.get_env()", "array get env", "env.to_json", "json(env"];
@@ -55,14 +55,14 @@ static LISTS: LazyLock<Vec<LibraryWord>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How far apart two words of one expression are.
+/// The maximum distance between two words of one expression.
 const BESIDE: usize = 160;
-/// The words of a file that are compared.
+/// The maximum number of compared words in a file.
 const MOST_WORDS: usize = 2000;
-/// The names of files that a program stores which are compared.
+/// The maximum number of compared names of stored files.
 const MOST_NAMES: usize = 32;
 
-/// A line of shell that does what a chain in the program does, and where the chain is.
+/// A line of shell with the effect of a chain in the program, and the chain's position.
 pub(crate) type ShellLine = (usize, String);
 
 /// The chains in a program.
@@ -155,7 +155,7 @@ fn is_one_expression(between: &str) -> bool {
     !between.char_indices().any(ends)
 }
 
-/// Where a file is started that the program has stored, in a program that fetches.
+/// Where a program starts a file that it has stored, if the program fetches.
 fn stored_and_started(text: &str, words: &[PlacedWord]) -> Option<usize> {
     words.iter().find(|word| word.list == LibraryWord::Fetch)?;
     let mut names: Vec<&str> = Vec::new();
@@ -177,7 +177,7 @@ fn stored_and_started(text: &str, words: &[PlacedWord]) -> Option<usize> {
     started.map(|word| word.at)
 }
 
-/// Names of variables and literal paths in a line, but for words that say nothing.
+/// Names of variables and literal paths in a line, except meaningless words.
 fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     const NOTHING: &[&str] = &[
         "err", "nil", "null", "true", "false", "self", "this", "os", "io", "fmt", "exec",
@@ -211,7 +211,7 @@ fn strange_address(text: &str) -> Option<(usize, &str)> {
     })
 }
 
-/// A path to a secret among the texts of a program.
+/// A path to a secret among the strings of a program.
 fn secret_file(text: &str) -> Option<&str> {
     const MOST: usize = 500;
     text.split(['"', '\'', '`'])

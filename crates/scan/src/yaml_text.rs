@@ -6,7 +6,7 @@ pub(crate) fn without_yaml_quotes(front: &str) -> String {
     let mut open = None;
     for line in front.split_inclusive('\n') {
         let text = line.trim_end();
-        // The key may be blank already; then a colon belongs to the value.
+        // The key may already be replaced by spaces; a colon then belongs to the value.
         let keyed = !text.trim_start().starts_with(['"', '\'']);
         let colon = text
             .find(": ")
@@ -37,7 +37,7 @@ pub(crate) fn without_yaml_quotes(front: &str) -> String {
     plain
 }
 
-/// The most fields of a manifest; a file with more is scanned as one text, which finds more.
+/// The maximum number of fields of a manifest; a file with more is scanned as one text, which finds more.
 pub(crate) const MOST_FIELDS: usize = 2_000;
 
 pub(crate) fn is_skill_yaml(name: &str) -> bool {

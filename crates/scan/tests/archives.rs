@@ -1,4 +1,4 @@
-//! Archives that lie about their size, their members or what they are: found, or at least not vouched for.
+//! Archives with wrong sizes, members or types: they are reported, or at least never clean.
 
 mod made;
 
@@ -6,7 +6,7 @@ use metier_scan::{
     DeclaredFacts, FileToScan, FindingSeverity, RuleSet, ScanLimits, ScannedContent, Verdict, scan,
 };
 
-/// Worse than clean: a finding that is shown, or an admission that something was not read.
+/// Worse than clean: a finding that is shown, or a report of unread content.
 #[track_caller]
 fn check(what: &str, path: &str, bytes: &[u8]) {
     let file = FileToScan {

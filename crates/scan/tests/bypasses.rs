@@ -1,7 +1,7 @@
-//! Ways past scanners that are known from others, each as a skill that must not come out clean.
+//! Known ways to bypass scanners, each as a skill that must not be clean.
 //!
-//! The first table holds the twenty ways that were published against other scanners, the second the spellings of "download and run" and the
-//! places where a payload hides. Everything in them is made up: hosts are reserved names and addresses, except where the kind
+//! The first table contains the twenty published bypasses of other scanners, the second the spellings of "download and run" and the
+//! places where a payload hides. Everything in them is invented: hosts are reserved names and addresses, except where the kind
 //! of host is the point.
 
 mod made;
@@ -40,7 +40,7 @@ fn worst(report: &ScanReport) -> Option<FindingSeverity> {
     report.findings.iter().map(|finding| finding.severity).max()
 }
 
-/// Texts can be read, so something must be found in them; "incomplete" would be too easy.
+/// Text can be read, so there must be a finding; "incomplete" would be too easy.
 fn check(table: &[(&str, Files<'_>)]) {
     let missed: Vec<&str> = table
         .iter()
@@ -298,7 +298,7 @@ const PUBLISHED: &[(&str, Files<'_>)] = &[
     ),
 ];
 
-/// Ways to put something between what is fetched and what runs it, and places that a reader skips.
+/// Ways to separate a download from the command that runs it, and places that a parser skips.
 const DETOURS: &[(&str, Files<'_>)] = &[
     (
         "code that is spelt in numbers",
@@ -460,7 +460,7 @@ fn what_is_too_large_is_not_clean() {
         path: "SKILL.md",
         content: ScannedContent::Bytes(text.as_bytes()),
     };
-    // The payload is beyond the limit: nothing is found, and nothing is vouched for.
+    // The payload is beyond the limit: there is no finding, but the verdict is not clean.
     let limits = ScanLimits {
         file_bytes: 10_000,
         ..ScanLimits::default()

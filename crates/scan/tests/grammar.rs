@@ -1,13 +1,13 @@
 //! Attacks from their grammar, not from samples.
 //!
-//! `grammar/*.idioms` has one row an idiom: a secret and a way out, a download and a way to run it, something decoded and run, something that
-//! stays, an order in prose. Each row is put into every carrier of its language (a script, a fence, a function, another language, an archive …) and filled
-//! with several secrets, hosts and payloads, which makes thousands of skills. Each has a *twin* that differs in the one thing that makes it
-//! harmless: the service's own key, a known publisher, text that warns. `grammar/matrix.txt` is the result; with `METIER_BLESS=1`
-//! it is rewritten, and the diff is what to review. A row that is not critical says why, or `missed`.
+//! `grammar/*.idioms` has one row per idiom: a secret and a destination, a download and a way to run it, something decoded and run,
+//! something persistent, an order in prose. Each row is put into every carrier of its language (a script, a fence, a function, another
+//! language, an archive …) and filled with several secrets, hosts and payloads, which makes thousands of skills. Each has a *twin* that
+//! differs in the one thing that makes it harmless: the service's own key, a known publisher, text that warns. `grammar/matrix.txt` is the
+//! result; with `METIER_BLESS=1` it is rewritten, and its diff is reviewed. A row that is not critical states why, or `missed`.
 //!
-//! Nothing here can do harm: hosts are reserved names (`.invalid`, `.test`) and documentation addresses (203.0.113.0/24), which have no owner and
-//! are strangers to the scanner; where the *kind* of host is the point (a paste site, a bucket), the name below it is made up.
+//! Nothing here is harmful: hosts are reserved names (`.invalid`, `.test`) and documentation addresses (203.0.113.0/24), which have no
+//! owner and are unknown to the scanner; where the *kind* of host matters (a paste site, a bucket), the name below it is invented.
 //!
 //! `METIER_GRAMMAR=DIR cargo test -p metier-scan --test grammar -- --nocapture` judges the idioms of another folder and prints its matrix.
 
@@ -49,7 +49,7 @@ fn read(folder: &Path) -> Vec<IdiomFile> {
         .collect()
 }
 
-/// Whether the matrix is as it was recorded; `METIER_BLESS` records it.
+/// Whether the matrix equals the recorded one; `METIER_BLESS` records it.
 fn check(text: &str) {
     let path = folder().join("matrix.txt");
     if env::var_os("METIER_BLESS").is_some() {

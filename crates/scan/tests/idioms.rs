@@ -1,4 +1,4 @@
-//! Ordinary ways to write an attack, by what they have in common, and beside each class what looks the same and is harmless.
+//! Ordinary ways to write an attack, by class, and beside each class harmless code that looks the same.
 
 mod judged;
 

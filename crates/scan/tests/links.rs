@@ -18,7 +18,7 @@ fn scanned(link: &str, target: &str) -> ScanReport {
         file("notes.txt", ScannedContent::Bytes(b"Nothing.\n")),
         file(link, ScannedContent::Link(target)),
     ];
-    // Only what the link adds is asked for.
+    // Only files that the link adds are expected.
     let skipped =
         |file: &FileToScan<'_>| target.contains("send.sh") || file.path != "scripts/send.sh";
     let files: Vec<FileToScan<'_>> = files.into_iter().filter(skipped).collect();

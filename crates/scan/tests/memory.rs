@@ -1,7 +1,7 @@
-//! How much memory one hostile file takes, in a process of its own: the largest file that is read, dense with tokens.
+//! The memory for one hostile file, in a separate process: the largest file that is read, dense with tokens.
 //!
-//! A parser keeps a node for each token, so a megabyte of `a,a,a` takes two hundred times what a megabyte of text takes. What has more tokens than
-//! any program that people write is not parsed, and the skill is `incomplete`.
+//! A parser keeps a node for each token, so a megabyte of `a,a,a` takes two hundred times the memory of a megabyte of text. A file with
+//! more tokens than any realistic program is not parsed, and the skill is `incomplete`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "only tests see this")]
@@ -56,7 +56,7 @@ const DOCUMENTS: &[DenseText] = &[
     ("run.sh", "f ", "$a ", "\n"),
 ];
 
-/// As many parts as fit into so many bytes.
+/// As many parts as fit into this many bytes.
 fn filled((_, head, part, tail): &DenseText, bytes: usize) -> String {
     format!("{head}{}{tail}", part.repeat(bytes / part.len()))
 }
@@ -76,7 +76,7 @@ fn programs_with_more_tokens_than_people_write_are_incomplete() {
 /// The name of the variable that makes a process of this test scan one input.
 const CHILD: &str = "METIER_MEMORY_INPUT";
 
-/// One process an input: what an allocator has got it keeps.
+/// One process per input: an allocator keeps its memory.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "it starts itself")]
 fn one_file_takes_at_most_128_megabytes() {

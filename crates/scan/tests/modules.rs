@@ -1,4 +1,4 @@
-//! WebAssembly in a skill: what a room of ours runs is read, any other is a program that can't be.
+//! WebAssembly in a skill: the module that our sandbox runs is read, any other is a program that can't be.
 
 #![allow(
     clippy::unwrap_used,

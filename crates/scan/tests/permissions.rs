@@ -1,9 +1,9 @@
 //! Proposed permissions, compared with what a careful person would grant.
 //!
-//! Each file in `permissions/` is a small skill: first its label, one permission a line, written by reading the skill; then its files, each
-//! after `=== path`. Where the proposal cannot be right, the file contains the reason between the two: `- PERMISSION: why` for a
-//! label that isn't proposed, `+ PERMISSION: why` for something that is proposed and not in the label. So each proposal is pinned
-//! exactly, and a change for the better fails as well.
+//! Each file in `permissions/` is a small skill: first its label, one permission per line, written by reading the skill; then its files,
+//! each after `=== path`. Where the proposal cannot be right, the file contains the reason between the two: `- PERMISSION: why` for a label
+//! that isn't proposed, `+ PERMISSION: why` for a proposal that is not in the label. So each proposal is pinned exactly, and an improvement
+//! fails as well.
 
 #![expect(
     clippy::expect_used,

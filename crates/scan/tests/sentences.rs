@@ -18,14 +18,14 @@ fn report(path: &str, text: &str, description: &str) -> ScanReport {
     scan(&[file], &about, &RuleSet::default(), &ScanLimits::default())
 }
 
-/// The rules that a text sets off, from warnings on.
+/// The rules that match a text, from warnings on.
 fn rules(report: &ScanReport) -> Vec<&str> {
     let shown = report.findings.iter();
     let shown = shown.filter(|finding| finding.severity >= FindingSeverity::Warning);
     shown.map(|finding| finding.rule.id()).collect()
 }
 
-/// Each sentence, alone in a body, sets off this rule.
+/// Each sentence, alone in a body, matches this rule.
 #[track_caller]
 fn found(sentences: &[(&str, &str)], rule: &str) {
     let mut missed = Vec::new();
@@ -47,7 +47,7 @@ fn found(sentences: &[(&str, &str)], rule: &str) {
     );
 }
 
-/// None of them sets off anything.
+/// None of them matches any rule.
 #[track_caller]
 fn left_alone(sentences: &[&str]) {
     for sentence in sentences {

@@ -291,7 +291,7 @@ fn download_and_run_is_found_in_a_document() {
     check(&table);
 }
 
-/// Other languages, and files that run or steer something by their name.
+/// Other languages, and files that run or control something by their name.
 const FILES: &[(&str, Files<'_>)] = &[
     (
         "a comment",

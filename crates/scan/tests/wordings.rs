@@ -1,4 +1,4 @@
-//! Ordinary wordings of orders that an agent must not follow, and beside each class what sounds the same and is harmless.
+//! Ordinary wordings of orders that an agent must not follow, and beside each class harmless ones that sound the same.
 
 mod judged;
 

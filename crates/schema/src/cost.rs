@@ -1,8 +1,8 @@
-//! How many evaluations a schema asks for, counted before the first one is made.
+//! The number of evaluations that a schema requires, counted before the first one is made.
 //!
-//! The validator evaluates every subschema for every value that it applies to, and again for each way in which it gets there.
-//! The count follows the same ways. It remembers what it found for a subschema and a value, so it takes as long as there are
-//! pairs of them, however many ways lead there; that is the difference between counting 2⁴⁰ and evaluating it.
+//! The validator evaluates every subschema for every value that it applies to, and again for each path that leads there.
+//! The count follows the same paths. It stores the result for each subschema and value, so it takes as long as there are
+//! pairs of them, however many paths lead there; that is the difference between counting 2⁴⁰ and evaluating it.
 
 use std::collections::HashMap;
 
@@ -16,12 +16,12 @@ use super::{
 /// Pairs of a subschema and a value that are evaluated.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// What the validator does at most.
+/// The maximum work of the validator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// To find out whether a value fits.
+    /// To determine whether a value matches.
     pub(crate) verdict: u64,
-    /// To find out which members and items were evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
+    /// To determine which members and items were evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
     marks: u64,
     /// To describe errors. Whether a branch matches is evaluated first, again at each level.
     pub(crate) explanation: u64,
@@ -51,7 +51,7 @@ impl Cost {
         self.explanation = self.explanation.saturating_add(more);
     }
 
-    /// What a subschema does in all.
+    /// The total work of a subschema.
     fn closed(mut self, subschema: &Subschema) -> Self {
         if subschema.unevaluated {
             self.verdict = self.verdict.saturating_add(self.marks);
@@ -61,7 +61,7 @@ impl Cost {
     }
 }
 
-/// What the most expensive subschema asks for, for a value with nothing in it.
+/// The work of the most expensive subschema for an empty value.
 pub(crate) fn whatever_the_value(graph: &Graph) -> u64 {
     let mut costs = vec![Cost::default(); graph.len()];
     let mut most = 0;
@@ -93,7 +93,7 @@ pub(crate) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
     (cost.verdict <= MAX_WORK).then_some(cost)
 }
 
-/// What a subschema is applied to.
+/// The values that a subschema is applied to.
 #[derive(Clone, Copy)]
 enum SchemaPart<'i> {
     Value(&'i Value),
@@ -167,7 +167,7 @@ impl<'g> Count<'g> {
             for item in items {
                 values += self.values_in(item)?;
             }
-            // Few items are compared each with each.
+            // Few items are compared with each other.
             cost.and(
                 values
                     * if items.len() < 32 {

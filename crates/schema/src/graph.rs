@@ -1,6 +1,6 @@
 //! The subschemas that a schema applies, to the same value and to values inside it.
 //!
-//! Keywords of all drafts are read, whichever one the schema declares: a keyword too many costs precision, one too few would cost
+//! Keywords of all drafts are read, whichever draft the schema declares: an extra keyword costs precision, a missing one would invalidate
 //! the bound.
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ const MEMBERS: &[&str] = &["additionalProperties", "unevaluatedProperties"];
 const ITEMS: &[&str] = &["additionalItems", "unevaluatedItems", "contains"];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// What a subschema applies, by number.
+/// The subschemas that a subschema applies, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subschema {
     /// To the same value.
@@ -33,15 +33,15 @@ pub(crate) struct Subschema {
     pub(crate) members: Vec<u32>,
     /// To the name of every member.
     pub(crate) names: Vec<u32>,
-    /// To the item at this place.
+    /// To the item at this position.
     pub(crate) places: Vec<u32>,
     /// Subschemas that apply to every item.
     pub(crate) items: Vec<u32>,
-    /// What it does itself, whatever the value.
+    /// Its own work, for any value.
     pub(crate) itself: u64,
-    /// What it does with each letter of a text, in 32nds.
+    /// Its work for each letter of a string, in 32nds.
     pub(crate) per_letter: u64,
-    /// What it does with each letter of each name of a member, in 32nds.
+    /// Its work for each letter of each member name, in 32nds.
     pub(crate) per_name_letter: u64,
     /// Whether it compares all items with each other.
     pub(crate) unique: bool,
@@ -96,12 +96,12 @@ impl Graph {
         self.subschemas.len()
     }
 
-    /// How many different patterns there are.
+    /// The number of different patterns.
     pub(crate) fn patterns(&self) -> usize {
         self.patterns
     }
 
-    /// The most subschemas that apply to one value, nested.
+    /// The maximum number of nested subschemas that apply to one value.
     pub(crate) fn steps(&self) -> usize {
         self.steps
     }
@@ -160,7 +160,7 @@ impl Graph {
         }
     }
 
-    /// For `unevaluatedProperties` the compiler writes out all that applies to the same value, once for each place.
+    /// For `unevaluatedProperties` the compiler copies every subschema that applies to the same value, once for each place.
     fn compilable(&self) -> Result<(), SchemaRefused> {
         let mut copies = vec![1_u64; self.len()];
         let mut sum = 0_u64;
@@ -180,10 +180,10 @@ impl Graph {
     }
 }
 
-/// What the schema shows as plain JSON: whether it is small enough, and the targets of references.
+/// The properties of the schema as plain JSON: whether it is small enough, and the targets of references.
 struct GraphSurvey<'s> {
     anchors: HashMap<&'s str, Vec<&'s Value>>,
-    /// What `$recursiveRef` can mean.
+    /// The possible targets of `$recursiveRef`.
     recursive: Vec<&'s Value>,
 }
 
@@ -292,7 +292,7 @@ impl<'s> GraphBuilder<'s> {
             subschema.per_letter += self.pattern(pattern)?;
         }
         if let Some(Value::String(format)) = members.get("format") {
-            // A text that is read as a pattern costs more than one that is only compared.
+            // A string that is parsed as a pattern costs more than one that is only compared.
             subschema.per_letter += if format == "regex" { 64 } else { 4 };
             subschema.itself += if format == "regex" { 1_000 } else { 1 };
         }
@@ -312,7 +312,7 @@ impl<'s> GraphBuilder<'s> {
         Ok(subschema)
     }
 
-    /// What applies to the same value.
+    /// The subschemas that apply to the same value.
     fn same(
         &mut self,
         members: &'s Map<String, Value>,
@@ -420,7 +420,7 @@ fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
 }
 
-/// A fragment without its percent signs.
+/// A fragment with its percent signs decoded.
 fn decoded(fragment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
@@ -437,7 +437,7 @@ fn decoded(fragment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// How many values there are in a value, with itself.
+/// The number of values in a value, including itself.
 fn values_in(value: &Value) -> u64 {
     let mut count = 0;
     let mut left = vec![value];

@@ -1,4 +1,4 @@
-//! # metier-schema — JSON schemas that skills bring, and the only way to check a value against one
+//! # metier-schema — JSON schemas of skills, and checking values against them
 //!
 //! **Problem.** A schema is a program: a chain of references overflows the stack of the validator, forty references that double
 //! take longer than a session, and a pattern becomes megabytes. Skills write schemas without any permission, and the host
@@ -12,9 +12,9 @@
 //! **Worked example.** `{"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}`, forty times, is 3 KB of text and 2⁴⁰
 //! evaluations: refused when the skill is activated, in microseconds.
 //!
-//! A crate for itself because the validator is generic code: it is compiled once, here, and not in every crate that checks a value.
+//! It is a separate crate because the validator is generic code: it is compiled once, here, and not in every crate that checks a value.
 //!
-//! **Invariants.** no I/O · nothing is fetched · a value is validated only if the work is bounded.
+//! **Invariants.** no I/O · no schema is fetched · a value is validated only if the work is bounded.
 //!
 //! **Start reading at** `graph.rs`, then `cost.rs`.
 
@@ -37,15 +37,15 @@ use graph::Graph;
 
 /// The largest schema, in bytes, counted roughly as JSON.
 const MAX_BYTES: usize = 512 << 10;
-/// How deep a schema is nested as JSON.
+/// The maximum depth of a schema as JSON.
 const MAX_DEPTH: usize = 128;
-/// How deep an input is. Readers of JSON stop at 128 levels, and some of those are the message around it.
+/// The maximum depth of an input. JSON readers stop at 128 levels, and some of those are the message around it.
 const MAX_INPUT_DEPTH: usize = 120;
-/// Subschemas that can be reached.
+/// The maximum number of reachable subschemas.
 const MAX_SUBSCHEMAS: usize = 10_000;
-/// References in a row, and other subschemas for the same value in between.
+/// Consecutive references, and other subschemas for the same value between them.
 const MAX_STEPS: usize = 64;
-/// What the validator is asked to do for one input, in evaluations of a subschema.
+/// The maximum work of the validator for one input, in evaluations of a subschema.
 const MAX_WORK: u64 = 4_000_000;
 /// The work for describing errors; each evaluation can leave an error in memory.
 const MAX_EXPLAINED: u64 = 100_000;
@@ -53,26 +53,26 @@ const MAX_EXPLAINED: u64 = 100_000;
 const MAX_COPIES: u64 = 20_000;
 /// Nested evaluations.
 const MAX_NESTED: usize = 1_500;
-/// Patterns, and the programs that they become all together, in bytes.
+/// Patterns, and the total size of their compiled programs, in bytes.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PROGRAMS: usize = 16 << 20;
 const MAX_PROGRAM: usize = 1 << 20;
-/// The largest input: values in it, and bytes of text.
+/// The largest input: the number of values in it, and bytes of text.
 const MAX_VALUES: usize = 300_000;
 const MAX_TEXT: usize = 8 << 20;
 
-/// What is evaluated on the caller's stack.
+/// The maximum work on the caller's stack.
 const SMALL_WORK: u64 = 20_000;
 const SMALL_NESTED: usize = 64;
-/// The stack of everything else, and how long it may take.
+/// The stack of all other work, and its time limit.
 const STACK: usize = 64 << 20;
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How many errors are reported at once, and how long the text of one can be.
+/// How many errors are reported together, and how long the message of each can be.
 const MAX_MISTAKES: usize = 5;
 const MAX_MISTAKE: usize = 500;
 
-/// Why a schema is not used.
+/// Why a schema is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaRefused {
     /// The schema is too large.
@@ -84,19 +84,19 @@ pub enum SchemaRefused {
     /// The schema has too many subschemas.
     #[error("it has more than {MAX_SUBSCHEMAS} subschemas")]
     Many,
-    /// A reference out of the schema.
+    /// A reference to another document.
     #[error("`{0}` refers to another document; only references that begin with `#` are followed")]
     Remote(String),
-    /// A reference to nothing.
+    /// A reference without a target.
     #[error("`{0}` refers to nothing in the schema")]
     Nowhere(String),
-    /// A subschema with an identifier, which changes what references below it mean.
+    /// A subschema with an identifier, which changes the meaning of references below it.
     #[error("a subschema has the identifier `{0}`; only the schema as a whole may have an `$id`")]
     Identified(String),
-    /// References that lead back without a step into the value.
+    /// References that form a circle without a step into the value.
     #[error("references lead from a subschema back to itself without a step into the value")]
     Circle,
-    /// References in a row.
+    /// Too many consecutive references.
     #[error("more than {MAX_STEPS} references and subschemas apply to the same value in a row")]
     Steps,
     /// Nested compositions multiply the work.
@@ -121,7 +121,7 @@ pub enum SchemaMisfit {
     /// The schema can't be compiled.
     #[error("its schema is invalid: {0}")]
     Schema(String),
-    /// The input is not what the schema requires.
+    /// The input does not match the schema.
     #[error("{0}")]
     Input(String),
     /// The input is larger than any tool needs.
@@ -130,7 +130,7 @@ pub enum SchemaMisfit {
     /// The input would take too long.
     #[error("the input can't be checked: its schema asks for more than {MAX_WORK} evaluations")]
     Work,
-    /// The validator did not answer.
+    /// The validator did not finish.
     #[error("the input was not checked within {} seconds", DEADLINE.as_secs())]
     Deadline,
 }
@@ -162,7 +162,7 @@ impl BoundedSchema {
         })
     }
 
-    /// Whether an input can be sent to any hook and any skill, whatever the schema.
+    /// Whether an input can be passed to any hook and any skill, with any schema.
     ///
     /// # Errors
     /// When it is too deep or too large.
@@ -173,7 +173,7 @@ impl BoundedSchema {
     /// Whether an input matches the schema, and if not, the first errors.
     ///
     /// # Errors
-    /// When it isn't, or when that can't be found out within the limits.
+    /// When it doesn't, or when that can't be determined within the limits.
     pub fn check(&self, input: &Value) -> Result<(), SchemaMisfit> {
         let nested = sized(input)?;
         let validator = self
@@ -202,7 +202,7 @@ impl BoundedSchema {
     }
 }
 
-/// Runs something on a separate stack. It is not awaited past the deadline.
+/// Runs a function on a separate stack. It is not awaited past the deadline.
 fn apart<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T, SchemaMisfit> {
     let (answer, answered) = mpsc::sync_channel(1);
     thread::Builder::new()
@@ -240,7 +240,7 @@ fn judge(validator: &Validator, input: &Value, cost: Cost) -> Result<(), SchemaM
             "it does not match the schema, and is too large to report where".to_owned(),
         ));
     }
-    // All at once, so that one more attempt is enough.
+    // In one step, so that one more attempt is enough.
     let wrong = validator
         .iter_errors(input)
         .take(MAX_MISTAKES)
@@ -255,7 +255,7 @@ fn judge(validator: &Validator, input: &Value, cost: Cost) -> Result<(), SchemaM
     Err(SchemaMisfit::Input(wrong.join("; ")))
 }
 
-/// How deep an input is, if it is not too large.
+/// The depth of an input, if it is not too large.
 fn sized(input: &Value) -> Result<usize, SchemaMisfit> {
     let (mut values, mut text, mut deepest) = (0, 0, 0);
     let mut left = vec![(input, 1)];
@@ -288,7 +288,7 @@ fn sized(input: &Value) -> Result<usize, SchemaMisfit> {
     Ok(deepest)
 }
 
-/// The beginning of a text, which is never made as a whole: an error shows the value that it is about.
+/// The start of a text, which is never built as a whole: an error contains the value that it is about.
 fn short(text: &impl fmt::Display) -> String {
     let mut cut = CutText(String::new());
     if write!(cut, "{text}").is_err() {

@@ -1,4 +1,4 @@
-//! How large a pattern becomes when its repetitions are written out.
+//! The size of a pattern when its repetitions are expanded.
 
 /// The largest pattern that is accepted.
 pub(crate) const MAX_WEIGHT: u64 = 50_000;
@@ -20,18 +20,18 @@ pub(crate) fn weight(pattern: &str) -> u64 {
             }
             '{' => {
                 let Some(times) = times(&letters.clone().take(40).collect::<String>()) else {
-                    // A brace that repeats nothing is a letter.
+                    // A brace that repeats nothing is a literal.
                     (sum, last) = (sum.saturating_add(1), 1);
                     continue;
                 };
                 letters.by_ref().find(|letter| *letter == '}');
-                // It is in the sum once already.
+                // The sum already contains it once.
                 sum = sum.saturating_add(last.saturating_mul(times.saturating_sub(1)));
                 last = last.saturating_mul(times);
             }
             '*' | '+' | '?' | '|' | '^' | '$' => sum = sum.saturating_add(1),
             '[' => {
-                // A class; what is escaped in it doesn't end it.
+                // A class; an escaped character in it doesn't end it.
                 last = 1;
                 while let Some(letter) = letters.next() {
                     match letter {

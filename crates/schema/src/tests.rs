@@ -1,4 +1,4 @@
-//! Schemas that kill or hang a validator which trusts them, and schemas that people really write.
+//! Schemas that would crash or hang an unprotected validator, and realistic schemas.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{BoundedSchema, SchemaMisfit, SchemaRefused};
 
-/// Validates some inputs; never a crash, never a wait.
+/// Validates some inputs; there must be no crash and no hang.
 fn judge(schema: &Value, inputs: &[Value]) -> Result<Vec<Result<(), SchemaMisfit>>, SchemaRefused> {
     within_processor_time("the schema", Duration::from_secs(8), || {
         BoundedSchema::new(schema)
@@ -46,7 +46,7 @@ fn hostile_inputs() -> Vec<Value> {
     ]
 }
 
-/// `depth` definitions, each of which is made from a reference to the next.
+/// `depth` definitions, each of which is built from a reference to the next.
 fn chained(depth: usize, link: impl Fn(Value) -> Value) -> Value {
     let mut defs = Map::new();
     for at in 0..depth {
@@ -117,7 +117,7 @@ fn what_doubles_with_each_step_into_the_value_is_judged_in_time() {
         for depth in [4, 40, 400, 4_000] {
             judge(&chained(depth, link), &hostile_inputs()).ok();
         }
-        // The same without an end.
+        // The same as an infinite chain.
         let itself = link(json!({"$ref": "#"}));
         let answers = judge(&itself, &hostile_inputs()).unwrap();
         assert!(
@@ -365,7 +365,7 @@ proptest! {
     // case 158
     #[test]
     fn no_schema_kills_or_hangs(schema in any_schema(), inputs in prop::collection::vec(any_input(), 1..4)) {
-        // Half of the stack that threads have otherwise.
+        // Half of the usual stack of threads.
         let judged = std::thread::Builder::new().stack_size(1 << 20).spawn(move || {
             judge(&schema, &inputs).ok();
             judge(&schema, &hostile_inputs()).ok();

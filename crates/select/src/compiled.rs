@@ -1,7 +1,7 @@
 //! The triggers of a whole catalog, prepared once and evaluated for each task.
 //!
 //! Patterns and keywords that several skills share are searched once. All keywords are found in one pass over the
-//! task, all patterns in one pass over the files; the results for each skill are worded by the same function as for a
+//! task, all patterns in one pass over the files; the sentences for each skill come from the same function as for a
 //! single skill.
 
 use std::{

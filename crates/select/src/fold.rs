@@ -7,7 +7,7 @@
 use metier_model::text;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The text as it is compared: compatibility forms, case and invisible characters are removed, and all white space
+/// The text in the form for comparison: compatibility forms, case and invisible characters are removed, and all white space
 /// between two words becomes one space.
 ///
 /// Case is folded by converting to lower, upper and lower case again, which maps `ẞ`, `ß` and `SS` to `ss` and all
@@ -144,7 +144,7 @@ mod tests {
             ("STRAẞE", "strasse", true),
             ("οδός", "Η ΟΔΌΣ", true),
             ("οδοσ", "Η ΟΔΟΣ", true),
-            ("οδοσ", "οδός", false), // an accent is a letter of its own
+            ("οδοσ", "οδός", false), // an accented letter is a different letter
             ("istanbul", "İSTANBUL", true),
             ("istanbul", "İstanbul'da", true),
             ("DIŞ", "dış kapı", true),

@@ -2,7 +2,7 @@
 //!
 //! Five signals: the skill was named; a file of the project matches one of its patterns; one of its keywords is in
 //! the task; the project uses one of its languages; the program runs in one of its modes. Any one is enough.
-//! [`Signal::weight`] is the table of weights: words of a task count more than what a project merely contains.
+//! [`Signal::weight`] is the table of weights: words of a task count more than the content of a project.
 
 use std::{cell::OnceCell, collections::HashMap, str::FromStr};
 
@@ -21,7 +21,7 @@ use crate::{
 pub struct TriggerCandidate<'a> {
     /// The name of the skill.
     pub name: &'a str,
-    /// Its source: `source:name` means this one and no other.
+    /// Its source: `source:name` means only this skill.
     pub source: Source,
     /// The triggers from its manifest.
     pub triggers: &'a Triggers,
@@ -38,13 +38,13 @@ pub struct Situation<'a> {
     pub files: &'a [&'a str],
     /// The languages of the project.
     pub languages: &'a [SituationLanguage],
-    /// How the program is used.
+    /// The mode of the program.
     pub mode: UsageMode,
     /// Skills that were requested outside the task: names, or `source:name`.
     pub explicit: &'a [&'a str],
 }
 
-/// How the program is used.
+/// The mode of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum UsageMode {
     /// A user can answer questions.
@@ -60,7 +60,7 @@ impl UsageMode {
     /// All modes, in a fixed order.
     pub const ALL: [Self; 3] = [Self::Interactive, Self::Headless, Self::Wiki];
 
-    /// The word that manifests use.
+    /// The name used in manifests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -102,12 +102,12 @@ pub enum Signal {
     Domain,
     /// The task shares words with the name, the description or the body.
     Text,
-    /// The skill did something lately; only beside another match.
+    /// The skill was used recently; only counts beside another match.
     Used,
 }
 
 impl Signal {
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ impl Signal {
 pub struct TriggerMatch {
     /// The kind of match.
     pub signal: Signal,
-    /// What matched: the keyword, the first file, the language, the mode or the name.
+    /// The matching value: the keyword, the first file, the language, the mode or the name.
     pub subject: String,
     /// The match in one sentence.
     pub detail: String,
@@ -247,7 +247,7 @@ impl Hit {
     }
 }
 
-/// The facts about the situation, for one skill or many: here the results are worded.
+/// The facts about the situation, for one skill or many; this type writes the sentences.
 pub(crate) struct SituationFacts<'a> {
     pub(crate) situation: &'a Situation<'a>,
     pub(crate) mentions: &'a [Mention<'a>],

@@ -1,4 +1,4 @@
-//! How well tasks are classified: on the half that the detector was tuned on, and on the half that it was not.
+//! How well tasks are classified: on the half that the detector was tuned on, and on the other half.
 //! `tasks/README.md` defines coding.
 
 #![allow(
@@ -20,7 +20,7 @@ fn judge(task: &str) -> Coding {
     coding(task, NamedBesideTask::default())
 }
 
-/// How well a half is classified.
+/// The classification of one half.
 #[derive(Default)]
 struct Figures {
     hits: u32,
@@ -96,15 +96,15 @@ fn the_split_of_tasks_is_random() {
 fn a_long_task_takes_no_time() {
     let sentence = "The exporter drops the last row of `orders.csv` when the file is empty; fix it and add a test. ";
     let task: String = sentence.chars().cycle().take(2000).collect();
-    judge(&task); // the dictionary is made
+    judge(&task); // builds the dictionary
     let best = (0..20).map(|_| processor_time(|| assert!(judge(&task).is)));
     let best = best.min().expect("some");
     println!("{} µs for {} characters", best.as_micros(), task.len());
-    // Without optimisation: what is measured with it is in the commit that set this.
+    // Without optimisation: the measured value is in the commit that set this.
     assert!(best.as_micros() < 20_000, "{best:?}");
 }
 
-/// Words that the grammar uses, and some that it does not.
+/// Words that the grammar uses, and some others.
 fn words() -> impl Strategy<Value = Vec<&'static str>> {
     vec(
         select(vec![

@@ -1,4 +1,4 @@
-//! Many skills at once get the same results as each one alone, and no input makes the crate panic.
+//! Many skills together get the same results as each one alone, and no input makes the crate panic.
 
 use metier_model::{Source, Triggers};
 use metier_select::{

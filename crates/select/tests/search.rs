@@ -1,4 +1,4 @@
-//! The search: what it finds, what an author can't do to it, and that bytes and order of changes don't matter.
+//! The search: its results, its limits for authors, and its independence of bytes and the order of changes.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -60,7 +60,7 @@ fn find(skills: &[Skill], task: &str) -> Vec<String> {
     names(skills, &index(skills).search(task, 10).unwrap())
 }
 
-/// A catalog in which every skill has a subject of its own and the same filling.
+/// A catalog in which every skill has its own subject and the same filler text.
 fn catalog() -> Vec<Skill> {
     let subjects = [
         (
@@ -143,7 +143,7 @@ fn a_misspelt_name_is_found_and_nothing_else_changes() {
             .any(|share| share.place == MatchPlace::SimilarName),
         "{shares:?}"
     );
-    // A word that is known is never replaced by a similar one.
+    // A known word is never replaced by a similar one.
     let exact = index(&skills).search("terraform", 10).unwrap();
     assert!(exact.hits.iter().all(|hit| {
         hit.shares
@@ -174,7 +174,7 @@ fn every_point_has_a_reason() {
     }
 }
 
-/// The set of a body's neighbours is sometimes wrong. A pair of words that the body does not have is never a reason.
+/// The set of a body's neighbours is sometimes wrong. A pair of words that the body does not contain is never a reason.
 #[test]
 fn neighbours_are_words_of_the_body() {
     let skills = catalog();
@@ -248,7 +248,7 @@ fn words_of_every_request_find_nothing_by_themselves() {
     assert_eq!(find(&skills, "make 50")[0], "helper");
 }
 
-/// The best that an author can do who knows the task word by word.
+/// The best possible text for an author who knows the task word by word.
 #[test]
 fn stuffing_words_is_bounded() {
     let task = "merge PDF files and fill in the form";
@@ -264,12 +264,12 @@ fn stuffing_words_is_bounded() {
     let found = index(&skills).search(task, 10).unwrap();
     let order = names(&skills, &found);
     assert_eq!(order[0], "pdf-tools", "{order:?}");
-    // A whole copy of the task in both fields is the most that can be had: below two and a half times an honest skill.
+    // A whole copy of the task in both fields gets the maximum: less than two and a half times an honest skill.
     let exact = skill("merge-pdf-files-and-fill-in-the-form", task, task);
     skills.push(exact);
     let best = index(&skills).search(task, 1).unwrap().hits[0].points;
     assert!(best < 2.5 * honest, "{best} {honest}");
-    // More of the same gains nothing.
+    // Further repetition adds nothing.
     let more = skill(
         "merge-pdf-files-and-fill-in-the-form-2",
         &task.repeat(20),
@@ -335,7 +335,7 @@ fn pushing_another_skill_down_is_bounded() {
     };
     assert_eq!(place(&after), 0, "{after:?}");
     assert_eq!(others(&after)[0], others(&before)[0]);
-    // A long text that has every word of the catalog loses to each skill on its own subject.
+    // A long text that contains every word of the catalog loses to each skill on its own subject.
     let everything: String = skills
         .iter()
         .map(|(a, b, c)| format!("{a} {b} {c} "))
@@ -439,7 +439,7 @@ fn damaged_bytes_are_noticed_or_harmless() {
             continue;
         };
         let index = SkillIndex::new(vec![segment], |_| true);
-        // Whatever it says, it says it without a panic, and a checksum finds out about it.
+        // Any result is fine if there is no panic; a checksum detects the damage.
         let _: Result<SearchHits, DamagedIndex> = index.search("merge PDF files kuberntes", 5);
     }
 }

@@ -1,4 +1,4 @@
-//! The state of running Starlark code: the host, what can be registered, how much can be logged.
+//! The state of running Starlark code: the host, the possible registrations, and the remaining log.
 //!
 //! Built-ins are plain functions of the interpreter, and all of them need this state. The interpreter has a
 //! slot for it, but using it requires `unsafe impl`, which this crate forbids. So the current calls
@@ -21,7 +21,7 @@ thread_local! {
     static CALLS: RefCell<Vec<Rc<EvaluationContext>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One evaluation, as built-ins see it.
+/// One evaluation, in the form for built-ins.
 pub(crate) struct EvaluationContext {
     pub(crate) host: Rc<dyn WorkerHost>,
     pub(crate) limits: StarlarkLimits,

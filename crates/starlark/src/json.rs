@@ -218,7 +218,7 @@ impl<'v> Encoder<'v> {
     }
 }
 
-/// The start of a text, with `…` if it is longer.
+/// The start of a string, with `…` if it is longer.
 pub(crate) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -45,7 +45,7 @@ pub use metier_sdk::worker::WorkerServeError;
 pub use reference::{StarlarkBuiltin, reference};
 pub use serve::serve;
 
-/// Builds what all skills share; [`serve`] does so itself if necessary. There are two reasons to call it earlier.
+/// Builds the parts that all skills share; [`serve`] does so itself if necessary. There are two reasons to call it earlier.
 ///
 /// It takes longer than loading a small skill, since the interpreter reads the documentation of its own functions
 /// with regular expressions; a worker can do it while the host still prepares the skill. And the interpreter counts the

@@ -48,7 +48,7 @@ pub struct Completion {
     pub ms: u64,
     /// The sandbox that it ran in.
     pub sandbox: Option<String>,
-    /// What is known only at the end, such as the bytes sent over a connection; usually empty.
+    /// Details that are known only at the end, such as the bytes sent over a connection; usually empty.
     pub note: String,
 }
 
@@ -122,7 +122,7 @@ impl Store {
         Ok(closed)
     }
 
-    /// The number of this store among those that begin acts. From now on its live file exists and holds its reserve.
+    /// The number of this store among those that begin acts. From now on its live file exists and contains its reserve.
     fn owner(&self) -> Result<i64, StoreError> {
         let unreachable = |source| StoreError::from_io(&self.path, source);
         let mut alive = self.alive.borrow_mut();

@@ -3,11 +3,11 @@
 //! An approval belongs to a skill, its source, its exact bytes and one permission with its scope, and is looked up by
 //! all of them. So a changed skill, a skill of the same name from another source, or a wider scope has no approval
 //! and is asked about again. A denial belongs to a skill and its source, whatever its bytes: otherwise its author could
-//! end it with one more byte. The store compares texts and does not interpret permissions: the caller writes each in
+//! end it with one more byte. The store compares strings and does not interpret permissions: the caller writes each in
 //! one canonical form.
 //!
 //! The digests of the skill's files are stored with an approval. After the bytes have changed,
-//! [`Store::earlier_approval`] returns what was allowed last, so that the question can show the difference.
+//! [`Store::earlier_approval`] returns the permissions that were allowed last, so that the question can show the difference.
 //!
 //! *Allow once* is a row that can be used exactly once, before it expires; it never becomes an approval.
 
@@ -69,7 +69,7 @@ pub struct EarlierApproval {
 /// A state of the answers: while two stamps are equal, no answer was added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswersStamp {
-    /// What SQLite counts: changes by other connections, whatever they changed.
+    /// SQLite's counter of any changes by other connections.
     others: i64,
     own: u64,
 }
@@ -124,7 +124,7 @@ impl Store {
         })
     }
 
-    /// The decisions that hold for exactly these bytes, ordered by permission: what was allowed for them, and what was denied for
+    /// The decisions that hold for exactly these bytes, ordered by permission: permissions allowed for them, and permissions denied for
     /// any bytes of the skill.
     pub fn approvals(
         &self,
@@ -138,7 +138,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// The present state of the answers. It takes a microsecond, so that it can be compared before each act.
+    /// The current state of the answers. It takes a microsecond, so that it can be compared before each act.
     pub fn answers_stamp(&self) -> Result<AnswersStamp, StoreError> {
         let read = || {
             let mut statement = self.connection.prepare_cached("PRAGMA data_version")?;
@@ -256,7 +256,7 @@ impl Store {
 }
 
 impl ApprovalDecision {
-    /// The word in the database and in JSON.
+    /// The name used in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ApprovalDecision::Allowed => "allowed",

@@ -1,4 +1,4 @@
-//! An approval covers exactly what it was given for, and a single-use grant works once.
+//! An approval covers exactly its permission, and a single-use grant works once.
 
 use std::process::Stdio;
 use std::thread;
@@ -294,7 +294,7 @@ fn one_of_many_threads_wins() {
     assert_eq!(won, 25);
 }
 
-/// What each of the processes does.
+/// The work of each process.
 fn take_all(store: &Store) {
     for number in 0..25 {
         if store.consume_once(&format!("n{number}"), 1).unwrap() {

@@ -6,7 +6,7 @@ use crate::chain::{BEGINNING, Hash, encode, hash, written};
 use crate::receipts_tests::act;
 use crate::{NewReceipt, ReceiptDecision, ReceiptOutcome};
 
-/// Short texts of few characters, including digits and NUL, so that different receipts are often almost equal.
+/// Short strings of few characters, including digits and NUL, so that different receipts are often almost equal.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::collection::vec(prop_oneof!["a", "\0", "\u{1}", "8", "é"], 0..4)

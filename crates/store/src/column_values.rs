@@ -1,4 +1,4 @@
-//! The words that columns can contain, as types.
+//! The values that columns can contain, as types.
 //!
 //! The tables check them on writing; on reading, an unknown word or a negative number means that another program
 //! wrote the row, and it must not be accepted.

@@ -1,6 +1,6 @@
 //! Conversations with models, line by line.
 //!
-//! A conversation must outlive the program that holds it: resuming finds every acknowledged line exactly once. Two
+//! A conversation must outlive the program that writes it: resuming finds every acknowledged line exactly once. Two
 //! processes could resume the same conversation, each with a model's answer to a different question; mixed, their
 //! lines would form a conversation that never took place. So a writer passes the number of lines that it knows, and
 //! if there are more, it gets an error and nothing is written.
@@ -31,7 +31,7 @@ pub struct NewConversation<'a> {
     pub at: &'a str,
     /// The project folder it belongs to.
     pub folder: &'a str,
-    /// The model it is held with.
+    /// The model that it uses.
     pub model: &'a str,
     /// The title shown to the user.
     pub title: &'a str,
@@ -175,7 +175,7 @@ impl Store {
         folder: Option<&str>,
         limit: u32,
     ) -> Result<Vec<ConversationRecord>, StoreError> {
-        // Times are compared as times: as texts, `09:00:00.5Z` comes before `09:00:00Z`.
+        // Times are compared as times: as strings, `09:00:00.5Z` comes before `09:00:00Z`.
         let sql = "SELECT * FROM conversations
                    WHERE parent IS NULL AND (?1 IS NULL OR folder = ?1)
                    ORDER BY unixepoch(last_at, 'subsec') DESC, number DESC LIMIT ?2";

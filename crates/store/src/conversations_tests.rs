@@ -180,7 +180,7 @@ fn who_does_not_know_the_last_line_writes_nothing() {
     assert_eq!(two.append_lines("my talk", 2, LATER, &["c"]).unwrap(), 3);
 }
 
-/// Four writers at once, each with its own handle, continue from what they see until each has written its part.
+/// Four writers at the same time, each with its own handle, continue from what they see until each has written its part.
 #[test]
 fn of_many_who_go_on_from_the_same_line_one_does() {
     const BATCHES: usize = 25;
@@ -302,7 +302,7 @@ fn the_newest_come_first_and_forks_are_not_listed() {
     let listed = |limit| ids(store.conversations(None, limit).unwrap());
     assert_eq!(listed(9), ["fourth", "third", "second", "first"]);
 
-    // In Vienna it is an hour later, so as a text the time is the greatest; half a second is later than none.
+    // In Vienna it is an hour later, so as a string the time is the greatest; half a second is later than none.
     let append = |id, at| store.append_lines(id, 0, at, &["a"]).unwrap();
     append("second", "2026-01-31T09:59:59+01:00");
     append("first", "2026-01-31T09:00:00.5Z");
@@ -394,7 +394,7 @@ fn a_count_without_room_for_more_is_damage() {
     assert!(matches!(late, Err(StoreError::Damaged { .. })), "{late:?}");
 }
 
-/// Decisions of users wait for the disk, also after lines that did not.
+/// Decisions of users wait for the disk, even after lines that did not.
 #[test]
 fn the_disk_is_waited_for_again_after_lines() {
     let (_folder, store) = store();

@@ -90,10 +90,10 @@ pub enum StoreError {
     /// The nonce of a single-use grant was used before.
     #[error("the nonce of this single-use approval was already used")]
     NonceUsed,
-    /// A text is not a valid time.
+    /// A string is not a valid time.
     #[error("`{}` is not a valid time", text.escape_debug())]
     NotATime {
-        /// The text as it was given.
+        /// The string as it was given.
         text: String,
     },
     /// A conversation with this id already exists.
@@ -137,7 +137,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What the user can do about it.
+    /// How the user can fix it.
     pub fn hint(&self) -> String {
         match self {
             StoreError::Unreachable { path, .. } => {
@@ -260,7 +260,7 @@ fn is_out_of_space(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether a column holds a value that this program never writes.
+/// Whether a column contains a value that this program never writes.
 fn is_misfit(error: &rusqlite::Error) -> bool {
     matches!(
         error,
@@ -271,7 +271,7 @@ fn is_misfit(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The command that moves a database and its companions (`-wal`, `-shm`) away together: the log can hold data that is
+/// The command that moves a database and its companions (`-wal`, `-shm`) away together: the log can contain data that is
 /// not yet in the file.
 fn mv(path: &Path) -> String {
     let away = path.with_file_name("old");

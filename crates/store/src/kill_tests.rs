@@ -1,6 +1,6 @@
 //! A process that is killed at any moment loses nothing that was acknowledged, and harms no other process.
 //!
-//! Two at a time write to one database, each a process that reports which record was committed as soon as it was,
+//! Two processes at a time write to one database. Each reports every committed record immediately,
 //! until it is killed: before it opened the file, while it created the tables, in the middle of a record or between
 //! two.
 
@@ -221,7 +221,7 @@ fn check_lines(
     }
     let lines = store.conversation_lines(&id).expect("lines");
     let bodies: Vec<String> = lines.into_iter().map(|line| line.body).collect();
-    // What a process had written when it was killed, and not acknowledged, can become visible later: when SQLite recovers its log.
+    // Lines that a process had written but not acknowledged when it was killed can become visible later: when SQLite recovers its log.
     let before = format!("record {}/", life.saturating_sub(1));
     if let Some(late) = bodies.get(known.len())
         && life > 0

@@ -116,7 +116,7 @@
 //! committed data survives a killed process · an approval is never looked up by less than skill, source and exact
 //! bytes · a single-use grant is used once, across all processes · receipts are only appended, and each contains the
 //! hash of the one before · an act that began and was not completed is found again · a conversation grows only from
-//! the line that its writer knows as the last · permissions are not interpreted here: they are texts that are equal
+//! the line that its writer knows as the last · permissions are not interpreted here: they are strings that are equal
 //! or not · no clock, no environment, no home directory: paths and times are passed in · only this crate opens the
 //! database.
 //!

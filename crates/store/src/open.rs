@@ -109,7 +109,7 @@ impl Store {
     }
 
     /// Writes all of it or nothing. The lock is taken at the start: a transaction that reads first and then writes
-    /// would get "busy" at once instead of waiting.
+    /// would get "busy" immediately instead of waiting.
     pub(crate) fn write<T>(
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -366,7 +366,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// Happens once per database. Two processes that create it at the same moment can collide here, and SQLite then
-/// returns "busy" at once instead of waiting.
+/// returns "busy" immediately instead of waiting.
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {

@@ -1,7 +1,7 @@
 //! Skills that the user placed in projects.
 //!
 //! A project is not trusted because one skill was added to it. So the user's decision is kept here, outside the project, for one
-//! folder and exact bytes: what a later pull changes is not trusted.
+//! folder and exact bytes: changes by a later pull are not trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub struct PlacedSkill {
 }
 
 impl Store {
-    /// Remembers a placed skill. A later one in the same folder replaces it.
+    /// Stores a placed skill. A later one in the same folder replaces it.
     ///
     /// # Errors
     /// If the path is not UTF-8, or the database can't be written.
@@ -38,7 +38,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets what was placed in a folder and below it; how many there were.
+    /// Removes the placed skills in a folder and below it; returns how many there were.
     ///
     /// # Errors
     /// If the database can't be written.

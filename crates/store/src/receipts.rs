@@ -1,7 +1,7 @@
-//! What was done and what was refused.
+//! Records of acts and refusals.
 //!
 //! A receipt is written for every act, allowed or not, and never changed or removed: triggers refuse both, and each
-//! receipt contains the hash of the one before, so that [`Store::verify`] finds what was changed, removed or moved.
+//! receipt contains the hash of the one before, so that [`Store::verify`] finds receipts that were changed, removed or moved.
 //! The count and the last hash are in a separate row, written in the same transaction; otherwise the last receipts
 //! could be removed unnoticed.
 //!
@@ -15,7 +15,7 @@
 //! the rest, keep the result of [`Store::head`] where the attacker can't write, and compare: a chain that was whole
 //! then still has that hash at that number, see [`Store::receipt`].
 //!
-//! Texts are stored as given: the writer removes secrets, and the reader escapes them for display. Only their length
+//! Strings are stored as given: the writer removes secrets, and the reader escapes them for display. Only their length
 //! is limited, with a visible mark.
 
 use std::collections::BTreeMap;
@@ -31,11 +31,11 @@ use crate::{Store, StoreError};
 
 /// The maximum length of a detail or a reason, in bytes.
 const LONG: usize = 4096;
-/// The maximum length of any other text, in bytes.
+/// The maximum length of any other string, in bytes.
 const SHORT: usize = 1024;
 /// Space for the mark of a cut.
 const MARK: usize = 48;
-/// The approximate size of a row without its texts.
+/// The approximate size of a row without its strings.
 const ROW: usize = 160;
 
 /// The number of columns of the table, and the positions of some.
@@ -101,19 +101,19 @@ pub enum ReceiptOutcome {
 pub struct Receipt {
     /// Its number: 1, 2, 3 …
     pub id: i64,
-    /// What happened. Long texts were cut.
+    /// The recorded act. Long strings were cut.
     pub entry: NewReceipt,
     /// The hash of the receipt before, as `sha256:…`; zeros in the first.
     pub previous: String,
     /// The hash of this one, which contains all of the above; of an act, the hash of its beginning.
     pub hash: String,
-    /// Which part of an act it is.
+    /// The part of an act that it records.
     pub part: ReceiptPart,
-    /// What was known only at the end of the act; usually empty.
+    /// Details that are known only at the end of the act; usually empty.
     pub note: String,
 }
 
-/// Which part of an act a receipt is.
+/// The part of an act that a receipt records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptPart {
     /// The only entry: a refusal, or an event that contains acts.
@@ -167,7 +167,7 @@ pub(crate) struct HeadRow {
     pub(crate) bytes: i64,
 }
 
-/// Which receipts to read.
+/// The selection of receipts to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFilter<'a> {
     /// Only receipts of this skill.
@@ -199,7 +199,7 @@ pub enum Verified {
     Broken {
         /// The receipt where it was found.
         id: i64,
-        /// What is wrong with it.
+        /// The problem.
         why: Breakage,
     },
 }
@@ -373,7 +373,7 @@ impl Store {
 }
 
 impl Receipt {
-    /// The number and the beginning of the hash: short, and different in another database.
+    /// The number and the start of the hash: short, and different in another database.
     pub fn text_id(&self) -> String {
         let hash = self.hash.strip_prefix("sha256:").unwrap_or(&self.hash);
         format!("r{}-{}", self.id, hash.get(..8).unwrap_or(hash))
@@ -418,7 +418,7 @@ impl NewReceipt {
 }
 
 impl ReceiptDecision {
-    /// The word in the database and in JSON.
+    /// The name used in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ReceiptDecision::Allowed => "allowed",
@@ -428,7 +428,7 @@ impl ReceiptDecision {
 }
 
 impl ReceiptOutcome {
-    /// The word in the database and in JSON.
+    /// The name used in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ReceiptOutcome::Ok => "ok",
@@ -458,7 +458,7 @@ impl ColumnValue for ReceiptOutcome {
     }
 }
 
-/// The text, truncated with a mark that states how many bytes are missing.
+/// The string, truncated with a mark that states how many bytes are missing.
 fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -580,7 +580,7 @@ impl Join {
         self.acts.len() >= self.most
     }
 
-    /// Takes an entry; returns whether more are needed.
+    /// Adds an entry; returns whether more are needed.
     fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
         if self.is_full() {
             return Ok(false);
@@ -615,7 +615,7 @@ fn read_rows(
     since: Option<&str>,
     mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
 ) -> rusqlite::Result<()> {
-    // Times are compared as times: as texts, `09:00:00.5Z` sorts before `09:00:00Z`.
+    // Times are compared as times: as strings, `09:00:00.5Z` sorts before `09:00:00Z`.
     let all = "SELECT * FROM receipts WHERE ?1 IS NULL
                AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
                ORDER BY id DESC";

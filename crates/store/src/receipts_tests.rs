@@ -313,7 +313,7 @@ fn what_was_done_to_a_chain_is_found() {
     }
 }
 
-/// The same row with a valid hash, as an attacker would write it who knows the format but not what follows.
+/// The same row with a valid hash, as written by an attacker who knows the format but not the later rows.
 #[test]
 fn a_receipt_with_a_new_hash_does_not_fit_its_neighbours() {
     for (id, at, why) in [(5, 6, Breakage::Unlinked), (10, 10, Breakage::Head)] {

@@ -1,13 +1,13 @@
-//! What is remembered of registries: their answers, the ends of their logs, the digests of versions.
+//! The stored data about registries: their responses, the ends of their logs, the digests of versions.
 
 use rusqlite::{OptionalExtension, params};
 
 use crate::{Store, StoreError};
 
-/// The most answers that are kept; the oldest are forgotten.
+/// The maximum number of kept responses; the oldest are deleted.
 const MAX_ANSWERS: i64 = 2_000;
 
-/// An answer of a registry.
+/// A response of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryAnswer {
     /// The document.
@@ -19,7 +19,7 @@ pub struct RegistryAnswer {
 }
 
 impl Store {
-    /// The last answer from an address.
+    /// The last response from an address.
     ///
     /// # Errors
     /// If the database can't be read.
@@ -38,7 +38,7 @@ impl Store {
         })
     }
 
-    /// Keeps an answer in place of the last one.
+    /// Stores a response in place of the last one.
     ///
     /// # Errors
     /// If the database can't be written.
@@ -74,7 +74,7 @@ impl Store {
         })
     }
 
-    /// Remembers the end of a registry's log. An earlier position than the known one changes nothing: another process was faster.
+    /// Stores the end of a registry's log. An earlier position than the known one changes nothing: another process was faster.
     ///
     /// # Errors
     /// If the database can't be written.
@@ -94,7 +94,7 @@ impl Store {
         })
     }
 
-    /// The digest of a version of a skill, as it was seen first.
+    /// The first known digest of a version of a skill.
     ///
     /// # Errors
     /// If the database can't be read.
@@ -112,7 +112,7 @@ impl Store {
         })
     }
 
-    /// Remembers the digest of a version. A known one stays.
+    /// Stores the digest of a version. A known one stays.
     ///
     /// # Errors
     /// If the database can't be written.

@@ -1,4 +1,4 @@
-//! What is remembered of registries survives, and what protects the user is never replaced.
+//! Stored data about registries survives, and data that protects the user is never replaced.
 
 use crate::{RegistryAnswer, Store};
 

@@ -1,4 +1,4 @@
-//! The tables, version by version, and the few lines that bring a database up to date.
+//! The tables, version by version, and the code that migrates a database.
 
 use rusqlite::{Connection, TransactionBehavior};
 

@@ -1,4 +1,4 @@
-//! The state that a skill was left in, such as an error of its last activation. It decides nothing: `metier info` shows it.
+//! The state that a skill was left in, such as an error of its last activation. It has no effect: `metier info` shows it.
 
 use rusqlite::{OptionalExtension, Row, params};
 

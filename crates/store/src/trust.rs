@@ -4,7 +4,7 @@
 //! there, or came with an update, and has to be trusted separately ([`Store::trusts_root`]). Rows written before
 //! roots were listed cover the usual roots directly in their folder.
 //!
-//! A folder is trusted if it or one of its ancestors is. A path is compared part by part and never as text, so
+//! A folder is trusted if it or one of its ancestors is. A path is compared part by part and never as a string, so
 //! `/src/app` does not cover `/src/application`; `..` is rejected, because `/src/app/../other` only looks like a path
 //! below `/src/app`. The caller resolves links: it passes canonical paths.
 

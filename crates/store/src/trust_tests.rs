@@ -1,4 +1,4 @@
-//! Which folders are trusted, and which can't be.
+//! Folders that are trusted, and those that can't be.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
-//! The scripted model as a program, for agents that are not started by a test of ours.
+//! The scripted model as a program, for agents that no test of this project starts.
 //!
 //! usage: scripted_model SCRIPT
 //!
-//! SCRIPT is a file with a JSON array of turns: `{"text": "done"}`, or `{"calls": [["tool", {"argument": 1}]]}`. The first line of the output is
-//! `{"url": "http://127.0.0.1:PORT"}`. When the input ends, the second and last line has the requests and what was wrong:
+//! SCRIPT is a file with a JSON array of turns: `{"text": "done"}`, or `{"calls": [["tool", {"argument": 1}]]}`. The first line of the
+//! output is `{"url": "http://127.0.0.1:PORT"}`. When the input ends, the second and last line contains the requests and the errors:
 //! `{"requests": [{"path": "…", "body": {…}}], "problems": []}`.
 
 #![allow(clippy::print_stdout, reason = "a program")]

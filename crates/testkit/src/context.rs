@@ -1,4 +1,4 @@
-//! The face of the crate for tests written in Rust: prepare files, run the program, look at the output.
+//! The interface of the crate for tests written in Rust: prepare files, run the program, check the output.
 //!
 //! A broken fixture is a broken test, so everything here panics with a sentence instead of returning an error.
 
@@ -16,19 +16,19 @@ use crate::patience::PATIENCE;
 use crate::process::{self, RunError};
 use crate::test_folders::TestFolders;
 
-/// The moment at which all tests happen (`METIER_NOW`).
+/// The time of all tests (`METIER_NOW`).
 pub const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// A fresh home, working folder and `PATH` in which the program under test runs.
 ///
-/// The environment holds `HOME`, `PATH`, `METIER_NOW`, `TERM=dumb` and nothing else until a test adds to it.
+/// The environment contains `HOME`, `PATH`, `METIER_NOW`, `TERM=dumb` and nothing else until a test adds to it.
 #[derive(Debug)]
 pub struct TestContext {
     program: PathBuf,
     pub(crate) place: TestFolders,
     env: BTreeMap<OsString, OsString>,
     timeout: Duration,
-    /// The user that runs the program, if it is another one than the user who runs the tests.
+    /// The user that runs the program, if it is another user than the one who runs the tests.
     user: Option<u32>,
     /// A program with its arguments that starts the program under test.
     wrapper: Vec<OsString>,
@@ -43,7 +43,7 @@ impl TestContext {
     }
 
     pub(crate) fn try_new(program: &Path) -> io::Result<Self> {
-        // The child starts in another folder, so a relative path has to be settled now.
+        // The child starts in another folder, so a relative path has to be resolved now.
         let program = std::path::absolute(program)?;
         let place = TestFolders::new()?;
         let (home, work, bin) = (place.home(), place.work(), place.bin());
@@ -77,7 +77,7 @@ impl TestContext {
         self
     }
 
-    /// Changes how long a run may take ([`PATIENCE`] otherwise).
+    /// Changes the time limit of a run ([`PATIENCE`] otherwise).
     pub fn timeout(&mut self, limit: Duration) -> &mut Self {
         self.timeout = limit;
         self
@@ -89,7 +89,7 @@ impl TestContext {
         self
     }
 
-    /// Starts the program through another one, which gets the program and its arguments as its last arguments.
+    /// Starts the program through another program, which gets the first one and its arguments as its last arguments.
     pub fn wrap(&mut self, wrapper: &[&str]) -> &mut Self {
         self.wrapper = wrapper.iter().map(OsString::from).collect();
         self
@@ -107,38 +107,38 @@ impl TestContext {
         self.place.work()
     }
 
-    /// Where a name is: `~/x` below home, `$BIN/x` below the folder on `PATH`, `x` below the working folder.
+    /// The path of a name: `~/x` below home, `$BIN/x` below the folder on `PATH`, `x` below the working folder.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         sure(name, self.place.path(name))
     }
 
-    /// Writes a file (see [`Self::path`] for names), making folders on the way.
+    /// Writes a file (see [`Self::path`] for names), creating its folders.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         sure(name, self.place.write(name, content.as_ref()))
     }
 
-    /// Makes a folder and those above it.
+    /// Creates a folder and those above it.
     pub fn dir(&self, name: &str) -> PathBuf {
         sure(name, self.place.dir(name))
     }
 
-    /// Makes a symbolic link; `target` is written as it is given.
+    /// Creates a symbolic link; `target` is written unchanged.
     pub fn symlink(&self, target: &str, name: &str) -> PathBuf {
         sure(name, self.place.symlink(target, name))
     }
 
-    /// Makes a FIFO: a file that blocks a careless reader.
+    /// Creates a FIFO: a file that blocks a careless reader.
     pub fn fifo(&self, name: &str) -> PathBuf {
         sure(name, self.place.fifo(name))
     }
 
-    /// Puts an executable on `PATH`, for instance `bin("gh", "#!/bin/sh\necho hi\n")`.
+    /// Puts an executable on `PATH`, for example `bin("gh", "#!/bin/sh\necho hi\n")`.
     pub fn bin(&self, name: &str, script: &str) -> PathBuf {
         self.write(&format!("$BIN/{name}"), script)
     }
 
-    /// The file's text, for looking at what the program wrote.
+    /// The content of a file, to check what the program wrote.
     #[must_use]
     pub fn read(&self, name: &str) -> String {
         sure(name, std::fs::read_to_string(self.path(name)))
@@ -167,7 +167,7 @@ impl TestContext {
         self.try_run_with(arguments, stdin, &[])
     }
 
-    /// With variables for this one run.
+    /// The same with variables for this run only.
     pub(crate) fn try_run_with(
         &self,
         arguments: &[&str],
@@ -181,7 +181,7 @@ impl TestContext {
         Ok(self.output(done.stdout, done.stderr, done.code))
     }
 
-    /// The program with this context's environment and folder, for tests that drive it themselves (servers).
+    /// The program with this context's environment and folder, for tests that start it themselves (servers).
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = match self.wrapper.split_first() {
@@ -203,7 +203,7 @@ impl TestContext {
         command
     }
 
-    /// Starts any program in this context's environment and folder, for tests that talk to it: all its streams are pipes.
+    /// Starts any program in this context's environment and folder, for tests that communicate with it: all its streams are pipes.
     pub fn start(&self, mut command: Command) -> Child {
         command
             .env_clear()
@@ -215,7 +215,7 @@ impl TestContext {
         sure("start", process::spawn(&mut command))
     }
 
-    /// Replaces temporary paths in any text by `[WORK]`, `[HOME]`, `[BIN]`.
+    /// Replaces temporary paths in a string by `[WORK]`, `[HOME]`, `[BIN]`.
     #[must_use]
     pub fn filter(&self, text: &str) -> String {
         self.filters.apply(text)
@@ -231,7 +231,7 @@ impl TestContext {
     }
 }
 
-/// A fixture that can't be made must stop the test that needs it.
+/// A fixture that can't be created must stop the test that needs it.
 #[track_caller]
 fn sure<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> T {
     match result {

@@ -1,4 +1,4 @@
-//! The context is hermetic, kills what hangs, and hides its paths. `/bin/sh` stands in for the program.
+//! The context is hermetic, kills programs that hang, and hides its paths. `/bin/sh` replaces the program.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -72,7 +72,7 @@ fn a_hanging_program_is_killed_with_its_children() {
     wait_until("the end of the grandchild", || is_gone(grandchild));
 }
 
-/// A killed process may stay a zombie until its new parent looks; that counts as gone.
+/// A killed process may stay a zombie until its new parent reaps it; that counts as gone.
 fn is_gone(id: i32) -> bool {
     let pid = rustix::process::Pid::from_raw(id).unwrap();
     let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! # metier-testkit — the real program, in a place of its own
+//! # metier-testkit — the real program, in an isolated environment
 //!
 //! **Problem.** A test that runs the program in the developer's own home tests that home. A test that calls a library
 //! function freezes the function. We want tests that run the built `metier`, see what a user sees, and give the
@@ -6,7 +6,7 @@
 //!
 //! **Goals.**
 //! * one way to start the program: own home, own working folder, own `PATH`, own clock, a timeout;
-//! * what it printed can be compared as text: temporary paths are replaced by `[WORK]`, `[HOME]`, `[BIN]`;
+//! * its output can be compared as text: temporary paths are replaced by `[WORK]`, `[HOME]`, `[BIN]`;
 //! * a specification in Markdown is a test, and one that checks nothing is a failure.
 //!
 //! **Worked example.**

@@ -1,8 +1,8 @@
-//! Manifests for tests of what comes after reading.
+//! Manifests for tests of code that uses parsed manifests.
 
 use metier_model::{Diagnostic, FileText, Files, SkillManifest, Strictness, parse};
 
-/// What a SKILL.yaml with this text is read as. A text that does not load panics.
+/// The manifest parsed from this SKILL.yaml. Panics if it does not load.
 #[track_caller]
 #[must_use]
 pub fn skill_yaml(text: &str) -> (SkillManifest, Vec<Diagnostic>) {

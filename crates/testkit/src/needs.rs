@@ -1,9 +1,9 @@
-//! What a test needs of the machine, and what becomes of the test where the machine lacks it.
+//! The requirements of a test on the machine, and how a test is reported where the machine lacks them.
 //!
-//! **Problem.** A test that returns because something is missing is green, and the harness hides what it printed. **Decision.** A test leaves early
-//! through [`needed!`](crate::needed) only, which takes a [`NotRun`], and only this module makes one: it has then reported the test past the harness.
-//! `cargo xtask test` sets [`REPORT`]. A missing program fails the test there, with the package to install; what no package can change (the kernel,
-//! the user who runs the tests) is collected, and printed at the end.
+//! **Problem.** A test that returns because something is missing is green, and the harness hides its output. **Decision.** A test returns
+//! early only through [`needed!`](crate::needed), which takes a [`NotRun`], and only this module creates one: it has then reported the test
+//! past the harness. `cargo xtask test` sets [`REPORT`]. A missing program fails the test there, with the package to install; a limitation
+//! that no package can change (the kernel, the user who runs the tests) is collected, and printed at the end.
 //!
 //! ```no_run
 //! # fn make_terminal() -> Result<(), metier_testkit::NotRun> {
@@ -22,14 +22,14 @@ use std::{env, fs, io, thread};
 
 use crate::programs::{PROGRAMS, Program};
 
-/// Names the file that collects what was not run. Set by `cargo xtask test` and `cargo xtask attack`.
+/// Names the file that collects the tests that were not run. Set by `cargo xtask test` and `cargo xtask attack`.
 pub const REPORT: &str = "METIER_TEST_NOT_RUN";
 
 /// A test, or a part of it, that was reported as not run.
 #[derive(Debug)]
 pub struct NotRun(());
 
-/// The value, or the end of a test that was reported as not run.
+/// The value; otherwise the end of a test that was reported as not run.
 #[macro_export]
 macro_rules! needed {
     ($value:expr) => {
@@ -67,7 +67,7 @@ fn found(program: &Program, path: &std::ffi::OsStr, required: bool) -> Result<Pa
     Err(missing)
 }
 
-/// A condition that this machine meets or not, whatever is installed; `else_not_run` names it. `case 22: …` is about one attack case only.
+/// A property of the machine that no package changes; `else_not_run` names it. `case 22: …` is about one attack case only.
 ///
 /// # Errors
 /// If the condition does not hold. The test was then reported as not run.
@@ -78,7 +78,7 @@ pub fn condition(holds: bool, else_not_run: &str) -> Result<(), NotRun> {
     }
 }
 
-/// Reports what this machine can't run for a reason that no installation changes.
+/// Reports a part that this machine can't run for a reason that no installation changes.
 pub fn not_run(why: impl Display) -> NotRun {
     report(
         &why.to_string(),
@@ -92,7 +92,7 @@ fn report(why: &str, list: Option<&Path>) {
     println!("not run: {why}");
     let this = thread::current();
     let line = format!("not run: {}: {why}\n", this.name().unwrap_or("a test"));
-    // Written past the harness, which hides what a green test prints.
+    // Written past the harness, which hides the output of a green test.
     let _closed = io::stderr().write_all(line.as_bytes());
     let list = list.and_then(|list| {
         fs::OpenOptions::new()

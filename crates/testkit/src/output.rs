@@ -1,4 +1,4 @@
-//! What a program said, and the same with this run's paths taken out so that it can be compared.
+//! A program's output, and the same with this run's paths replaced so that it can be compared.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl Filters {
     }
 }
 
-/// What a finished program left: both streams (invalid UTF-8 replaced) and its exit code.
+/// The results of a finished program: both streams (invalid UTF-8 replaced) and its exit code.
 #[derive(Clone, Debug)]
 pub struct ProgramOutput {
     /// Standard output.
@@ -60,7 +60,7 @@ impl ProgramOutput {
         }
     }
 
-    /// Exit code and both filtered streams as one text, for a snapshot or an assertion's message.
+    /// Exit code and both filtered streams as one string, for a snapshot or an assertion's message.
     #[must_use]
     pub fn snapshot(&self) -> String {
         let Self {

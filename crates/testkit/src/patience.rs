@@ -1,8 +1,8 @@
 //! How long tests wait, and how they measure.
 //!
-//! **Problem.** A limit of some seconds holds on an idle machine and fails on one that builds something else meanwhile. **Decision.** A test waits for
-//! a condition, for as long as [`PATIENCE`]; what must end early is compared with something that would last longer than that ([`FOREVER`]). Whether work
-//! grows with its input is judged by processor time, of two sizes.
+//! **Problem.** A limit of some seconds holds on an idle machine and fails on a machine that is building at the same time. **Decision.** A
+//! test waits for a condition, up to [`PATIENCE`]; an act that must end early is compared with one that would last longer than that
+//! ([`FOREVER`]). Whether work grows linearly with its input is determined by the processor time for two sizes.
 
 use std::sync::mpsc;
 use std::thread;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Longer than anything takes that works, on a busy machine.
+/// Longer than any successful work takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Longer than [`PATIENCE`]: for whatever has to be stopped in a test.
+/// Longer than [`PATIENCE`]: for work that a test has to stop.
 pub const FOREVER: Duration = Duration::from_secs(600);
 
 /// Waits until there is a value. Panics after [`PATIENCE`]; `what` is the condition.
@@ -59,7 +59,7 @@ pub fn ends<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'st
     }
 }
 
-/// Does the work in this thread and panics if it took more processor time than that. Other work on the machine does not count.
+/// Does the work in this thread and panics if it used more processor time than this. Other work on the machine does not count.
 #[track_caller]
 pub fn within_processor_time<T>(what: &str, limit: Duration, work: impl FnOnce() -> T) -> T {
     let (done, took) = measured(work);
@@ -67,9 +67,11 @@ pub fn within_processor_time<T>(what: &str, limit: Duration, work: impl FnOnce()
     done
 }
 
-/// Does the work on two inputs, the second of which is `times` as large, and panics if the second takes more than twice its share of processor time.
+/// Does the work on two inputs, the second of which is `times` as large, and panics if the second takes more than twice its share of
+/// processor time.
 ///
-/// Other work on the machine does not count, and of three tries the best one does. The smaller input has to be large enough to be measured: a millisecond.
+/// Other work on the machine does not count, and the best of three tries counts. The smaller input has to be large enough to be measured: a
+/// millisecond.
 #[track_caller]
 pub fn grows_linearly<T>(what: &str, times: u8, input: impl Fn(usize) -> T, work: impl Fn(&T)) {
     let (small, large) = (input(1), input(times.into()));

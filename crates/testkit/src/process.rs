@@ -1,7 +1,7 @@
-//! Starts one child, waits for it with a time limit, and gives back what it wrote.
+//! Starts one child, waits for it with a time limit, and returns its output.
 //!
-//! The child writes to files instead of pipes. A pipe needs a reader thread each, fills up, and stays open as long as
-//! any grandchild lives; a file has none of these troubles, and the program can't tell (neither is a terminal).
+//! The child writes to files instead of pipes. A pipe needs a reader thread, fills up, and stays open as long as
+//! any grandchild lives; a file has none of these problems, and the program can't tell (neither is a terminal).
 
 use std::fmt;
 use std::fs::{self, File, Permissions};
@@ -21,9 +21,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub enum RunError {
     /// It could not be started or waited for.
     Io(io::Error),
-    /// It ran too long and was killed, together with its process group; this is what it had said by then.
+    /// It ran too long and was killed, together with its process group; the fields contain its output until then.
     Timeout {
-        /// The limit it passed.
+        /// The limit that it exceeded.
         limit: Duration,
         /// Its standard output so far.
         stdout: String,
@@ -57,7 +57,7 @@ impl From<io::Error> for RunError {
     }
 }
 
-/// What a child wrote, and its exit code (128 + signal if a signal ended it, as shells say it).
+/// The output of a child, and its exit code (128 + signal if a signal ended it, as in shells).
 pub(crate) struct FinishedProcess {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -97,7 +97,7 @@ pub(crate) fn run(
 }
 
 /// Writing an executable and starting a child exclude each other. A child that another thread starts meanwhile would
-/// hold the file open for writing until its own `exec`, and running the file would fail with "text file busy".
+/// keep the file open for writing until its own `exec`, and running the file would fail with "text file busy".
 static STARTING: RwLock<()> = RwLock::new(());
 
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
@@ -120,7 +120,7 @@ fn input(content: Option<&[u8]>, path: &Path) -> io::Result<Stdio> {
     Ok(File::open(path)?.into())
 }
 
-/// `None` if the limit passed and the child had to be killed.
+/// `None` if the limit was exceeded and the child had to be killed.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut pause = Duration::from_micros(200);

@@ -1,19 +1,19 @@
-//! The programs that tests start and that a machine may lack. `xtask` reads this file too: `cargo xtask test` installs what is missing.
+//! The programs that tests start and that a machine may lack. `xtask` reads this file too: `cargo xtask test` installs missing ones.
 
 /// A program that some test starts.
 pub(crate) struct Program {
-    /// A name on `PATH`, or the one file that the test starts.
+    /// A name on `PATH`, or the file that the test starts.
     pub(crate) name: &'static str,
-    /// The Debian package that has it.
+    /// The Debian package that contains it.
     pub(crate) package: &'static str,
 }
 
-/// Tests bring fake programs where they can. A test that needs a real one adds a line here and asks `needs::program` for it.
+/// Tests use fake programs where they can. A test that needs a real one adds a line here and calls `needs::program` for it.
 pub(crate) const PROGRAMS: &[Program] = &[
     program("python3", "python3-venv"),
-    // Behind the sandbox only the system's own Python is seen.
+    // Only the system's own Python is visible in the sandbox.
     program("/usr/bin/python3", "python3"),
-    // Libraries that mean harm are written in C.
+    // Malicious libraries are written in C.
     program("cc", "gcc"),
     program("npm", "npm"),
     program("kubectl", "kubernetes-client"),
@@ -28,10 +28,10 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("mount", "mount"),
     program("setpriv", "util-linux"),
     program("unshare", "util-linux"),
-    // The Tab key is pressed in the shells that it is for.
+    // The Tab key is tested in these shells.
     program("zsh", "zsh"),
     program("fish", "fish"),
-    // The page in a browser.
+    // The web page in a browser.
     program("chromium", "chromium"),
     program("chromedriver", "chromium-driver"),
 ];

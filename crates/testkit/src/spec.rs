@@ -2,14 +2,14 @@
 //!
 //! # The format
 //!
-//! Everything below a `##` heading, up to the next one, is a scenario with its own fresh [`TestContext`]. What comes
+//! Everything below a `##` heading, up to the next one, is a scenario with its own fresh [`TestContext`]. The part
 //! before the first `##` is shared: its files and variables are set up for each scenario of the document. Only
-//! fenced code blocks count; their first word (the language) and the attributes behind it say what they are.
+//! fenced code blocks count; their first word (the language) and the attributes after it define their meaning.
 //!
-//! | block | what it does |
+//! | block | effect |
 //! |---|---|
 //! | `LANG file=PATH` | writes the file below the working folder; `~/x` is below home, `$BIN/x` an executable on `PATH` |
-//! | … `escape` | first turns `\x1b` (a byte), `\u{e0041}`, `\r`, `\n`, `\t`, `\0`, `\\` into what they stand for |
+//! | … `escape` | first replaces `\x1b` (a byte), `\u{e0041}`, `\r`, `\n`, `\t`, `\0`, `\\` by the characters that they stand for |
 //! | … `no-newline` | leaves out the last newline |
 //! | … `expand` | puts this run's paths in place of `[WORK]`, `[HOME]`, `[BIN]` |
 //! | `LANG symlink=TARGET file=PATH` | makes a symbolic link (the block is empty) |
@@ -17,36 +17,35 @@
 //! | `LANG service=NAME` | starts a server of the test program for the scenario, see [`run_dir_with`] (the block is empty) |
 //! | `env` | `NAME=value` lines; `NAME=` alone unsets; the labels are expanded |
 //! | `console` | a transcript, see below |
-//! | `json contains` | must be contained in the JSON that the last command printed |
-//! | `json model` | what a model answers to the next requests, see below |
-//! | `json asked` | what it was asked since the last such block, all of it |
+//! | `json contains` | must be contained in the JSON output of the last command |
+//! | `json model` | the model's answers to the next requests, see below |
+//! | `json asked` | all requests since the last such block |
 //! | any other language, without attributes | an illustration; an attribute that is not in this table is an error |
 //!
 //! In a transcript a line `$ COMMAND` runs `metier`, or one of `cat rm mkdir chmod mkfifo ln`; there is no shell, only
-//! words with quotes, a leading `~/`, `NAME=value` before the program and `< FILE` behind the arguments. The lines
-//! below it are what it prints, standard output first and standard error after it, with temporary paths as
+//! words with quotes, a leading `~/`, `NAME=value` before the program and `< FILE` after the arguments. The lines
+//! below it are the output, standard output first and standard error after it, with temporary paths as
 //! `[WORK]`, `[HOME]`, `[BIN]` and invisible characters as `\u{1b}`. `[..]` stands for any text within a line, a line
 //! `...` for any number of lines, and `? N` at the end for the exit code N (0 when it is left out). A line of output
-//! that would be read as one of these marks is written with a `\` before it. Blank lines at the end don't count.
+//! that would be parsed as one of these marks is written with a `\` before it. Blank lines at the end don't count.
 //!
-//! `json contains` compares by containment: the keys that are listed must match, the elements that are listed must
+//! `json contains` compares by containment: the listed keys must match, the listed elements must
 //! be there in this order, `[..]` works inside strings and `"[..]"` alone stands for any value. An empty list
-//! means *empty*. Where such a block directly follows a transcript, the last command's standard output is what the JSON
-//! describes, and the transcript lists only its standard error.
+//! means *empty*. Where such a block directly follows a transcript, it describes the last command's standard
+//! output, and the transcript lists only its standard error.
 //!
-//! The first `json model` of a scenario starts a [model server](crate::model_server) and sets the variables that lead `metier` to it. Its
-//! list holds a turn for each request: a text, or `{"text": …, "calls": [["tool", {…}], …]}`, or `{"status": 429}`. In `json asked`
+//! The first `json model` of a scenario starts a [model server](crate::model_server) and sets the variables that direct `metier` to it. Its
+//! list contains a turn for each request: a string, or `{"text": …, "calls": [["tool", {…}], …]}`, or `{"status": 429}`. In `json asked`
 //! every request is `{"tools": "read write", "system": …, "last": …}`: the names of the tools with spaces between them, the system
-//! prompt and the last message as texts. Each must be contained, their number must be exact, and an empty list states that
+//! prompt and the last message as strings. Each must be contained, their number must be exact, and an empty list states that
 //! there was no request.
 //!
-//! # What makes it fail
+//! # Failures
 //!
-//! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
-//! prepares files and runs nothing, a block that can't be read. With `METIER_BLESS=1` the expectations of failing
-//! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
-//! `METIER_SPEC=compose` runs only the documents with that word in their names, `METIER_SPEC='compose#that disagree'` only their scenarios with
-//! those words in the heading.
+//! Besides a difference: a folder without a scenario, a document without one (except `README.md`), a scenario that prepares files and runs
+//! nothing, a block that can't be parsed. With `METIER_BLESS=1` the expectations of failing transcripts are rewritten in place, keeping the
+//! wildcard lines that still match; read the diff before you commit it. `METIER_SPEC=compose` runs only the documents with that word in
+//! their names, `METIER_SPEC='compose#that disagree'` only their scenarios with those words in the heading.
 
 mod bless;
 mod builtin;
@@ -75,7 +74,7 @@ use crate::TestContext;
 use bless::Correction;
 use document::{SpecDocument, SpecScenario};
 
-/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong. Returns what was run.
+/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong. Returns the report.
 ///
 /// # Panics
 /// If a scenario fails, a document can't be read, or there was nothing to run.
@@ -100,20 +99,20 @@ pub fn run_dir(bin: &Path, dir: &Path) -> SpecReport {
     run_dir_with(bin, dir, &[])
 }
 
-/// Servers that scenarios can start: the name in a document, and how one is started. It sets the variables that lead the program to it, and lives
-/// as long as the returned value.
+/// Servers that scenarios can start: the name in a document, and how to start it. A server sets the variables that direct the program to
+/// it, and lives as long as the returned value.
 pub type SpecServices<'a> = &'a [(&'a str, StartService)];
 
 /// Starts a server for one scenario.
 pub type StartService = fn(&mut TestContext) -> Box<dyn Any>;
 
-/// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
+/// Like [`run_dir`], but returns the report. With `bless`, failing transcripts are rewritten in place.
 #[must_use]
 pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> SpecReport {
     check((bin, &[]), dir, bless, "")
 }
 
-/// The documents whose names contain a word, and of these the scenarios whose headings contain the text after `#`.
+/// The documents whose names contain a word, and the scenarios in them whose headings contain the text after `#`.
 fn check(program: (&Path, SpecServices<'_>), dir: &Path, bless: bool, wanted: &str) -> SpecReport {
     let mut report = SpecReport::default();
     let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
@@ -184,7 +183,7 @@ fn check_document(
     rewrite(path, name, &text, corrections, report);
 }
 
-/// Does some work with each of these, several at once: scenarios share nothing, and mostly wait for the program. The results are in order.
+/// Runs a function for each item, several in parallel: scenarios share nothing, and mostly wait for the program. The results are in order.
 fn in_parallel<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let next = AtomicUsize::new(0);

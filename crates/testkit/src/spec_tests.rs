@@ -1,4 +1,4 @@
-//! The runner itself: what passes, and above all what must not. A small shell script stands in for `metier`.
+//! The runner itself: documents that pass, and above all those that must not. A small shell script replaces `metier`.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ case $command in
   esac
 "#;
 
-/// A folder with the stand-in and a `spec/` of these documents.
+/// A folder with the replacement script and a `spec/` of these documents.
 fn folder(documents: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_executable(&folder.path().join("metier"), PROGRAM.as_bytes()).unwrap();
@@ -47,7 +47,7 @@ fn passes(text: &str) {
     assert!(report.is_success(), "{report}");
 }
 
-/// The document must fail, and the report must hold these texts.
+/// The document must fail, and the report must contain these strings.
 #[track_caller]
 fn fails(text: &str, expected: &[&str]) {
     let report = report(text);
@@ -110,7 +110,7 @@ fn files_variables_and_commands() {
     passes(&format!(
         "{good}\n## Another\n\n```console\n$ metier read shared.txt\nshared\n$ metier variable PLACE\n[WORK]/x\n```\n"
     ));
-    // Each scenario is fresh: the first one's file is not there in the second.
+    // Each scenario is fresh: the first one's file does not exist in the second.
     passes(&format!(
         "{good}\n## Fresh\n\n```console\n$ cat skills/hello/SKILL.md\ncat: [..]\n? 1\n```\n"
     ));

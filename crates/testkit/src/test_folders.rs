@@ -1,4 +1,4 @@
-//! The temporary folder of one test: `home/`, `work/`, `bin/`, and the rule that nothing written by a test lands outside.
+//! The temporary folder of one test: `home/`, `work/`, `bin/`, and the rule that no test writes outside.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::process::write_executable;
 
-/// Three folders below one temporary folder that vanishes with this value.
+/// Three folders below one temporary folder that is removed with this value.
 #[derive(Debug)]
 pub(crate) struct TestFolders {
     /// Keeps the folder alive; `home`, `work`, `bin` and `logs` are below it.
@@ -49,7 +49,7 @@ impl TestFolders {
     }
 
     /// `~/x` is below home, `$BIN/x` below the folder on `PATH`, anything else below the working folder.
-    /// An absolute path is taken as it is if it is inside this place.
+    /// An absolute path is used unchanged if it is inside this folder.
     pub(crate) fn path(&self, name: &str) -> Result<PathBuf> {
         let path = if name == "~" {
             self.home()
@@ -82,7 +82,7 @@ impl TestFolders {
         Ok(path)
     }
 
-    /// The target is written as it is given: dangling, relative and escaping links are things to test.
+    /// The target is written unchanged: dangling, relative and escaping links must be testable.
     pub(crate) fn symlink(&self, target: &str, name: &str) -> Result<PathBuf> {
         let path = self.with_parent(name)?;
         symlink(target, &path)?;
@@ -118,7 +118,7 @@ fn inside(name: &str) -> Result<&Path> {
     }
 }
 
-/// Links are given away, and not followed.
+/// The owner of links is changed too, and links are not followed.
 fn give(path: &Path, user: u32) -> Result<()> {
     lchown(path, Some(user), Some(user))?;
     if path.symlink_metadata()?.is_dir() {

@@ -1,8 +1,8 @@
-//! What a call costs, for `cargo xtask bench host`: each line is a name and a number.
+//! The cost of a call, for `cargo xtask bench host`: each line is a name and a number.
 //!
-//! `speed [COMPONENT]`: a guest that answers at once, so that all that is measured is ours: the context, the store, the instance, the way
-//! in and out. And a component, if there is one: the word-count of the examples, which does something. How much of a call is its own
-//! work is seen by an instance of it that stays, and is asked the same again and again.
+//! `speed [COMPONENT]`: a module that answers immediately, so that only our own code is measured: the context, the store, the instance,
+//! input and output. And a component, if there is one: the word-count of the examples, which does real work. How much of a call is its own
+//! work is measured with an instance that is kept, and called again and again.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::{
@@ -75,12 +75,12 @@ fn measure(name: &str, module: &[u8], params: &Value, cache: &Cache) -> Result<(
     Ok(())
 }
 
-/// What `initialize` is told.
+/// The parameters of `initialize`.
 fn about() -> Value {
     json!({"protocol": 1, "skill": "x", "directory": "/"})
 }
 
-/// What an instance has that stays: nothing.
+/// The state that an instance keeps: none.
 #[derive(Default)]
 struct Guest {
     context: WasiCtx,
@@ -106,9 +106,9 @@ struct Problem {
     data: Option<String>,
 }
 
-/// How long a component takes to answer by itself: no context, no store, no instance is made for it.
+/// How long a component takes by itself: no context, no store, no instance is created for it.
 fn own_work(component: &[u8], params: &Value) -> Result<Duration, Box<dyn Error>> {
-    // Its code counts and can be interrupted, as ours does.
+    // Its code counts fuel and can be interrupted, as ours does.
     let mut config = Config::new();
     config.consume_fuel(true).epoch_interruption(true);
     let engine = Engine::new(&config)?;
@@ -137,7 +137,7 @@ fn tell(name: &str, value: f64) {
     println!("{name} {value:.3}");
 }
 
-/// The time that is in the middle of many.
+/// The median of the times.
 fn median<E: Into<Box<dyn Error>>>(
     times: u32,
     mut work: impl FnMut() -> Result<(), E>,

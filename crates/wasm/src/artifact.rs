@@ -20,7 +20,7 @@ impl CompiledCode {
     /// Output of the compiler in another process.
     ///
     /// # Safety
-    /// It must be the output of [`crate::compile`], from a child that runs our own binary and got only WebAssembly: the code
+    /// will run.
     /// will be run.
     #[must_use]
     pub const unsafe fn from_own_compiler(code: Vec<u8>) -> Self {
@@ -61,10 +61,10 @@ impl CodeOrigin<'_> {
     /// Loads a module.
     pub(crate) fn module(self, engine: &Engine) -> Result<Module, WasmLoadError> {
         let loaded = match self {
-            // SAFETY: these bytes were made by `Engine::precompile_module`: `CompiledCode` is made from nothing else. That they fit
-            // this engine is checked by wasmtime itself.
+            // SAFETY: these bytes were made by `Engine::precompile_module`: `CompiledCode` is made from nothing else. Wasmtime itself
+            // checks that they match this engine.
             Self::Made(code) => unsafe { Module::deserialize(engine, &code.0) },
-            // SAFETY: so was what is kept, and it stays as it is while it is mapped: it is frozen.
+            // SAFETY: the same is true of cached code, and it does not change while it is mapped: it is sealed.
             Self::Kept(code) => unsafe { Module::deserialize_file(engine, code.0.path()) },
         };
         loaded.map_err(refused)
@@ -73,7 +73,7 @@ impl CodeOrigin<'_> {
     /// Loads a component.
     pub(crate) fn component(self, engine: &Engine) -> Result<Component, WasmLoadError> {
         let loaded = match self {
-            // SAFETY: as for a module; wasmtime checks which of both it is.
+            // SAFETY: as for a module; wasmtime checks which of the two it is.
             Self::Made(code) => unsafe { Component::deserialize(engine, &code.0) },
             // SAFETY: as above.
             Self::Kept(code) => unsafe { Component::deserialize_file(engine, code.0.path()) },

@@ -1,8 +1,8 @@
-//! The cache of compiled code: files that are used only if they are exactly what we wrote.
+//! The cache of compiled code: files that are used only if they contain exactly the bytes that we wrote.
 //!
 //! Write access to such a file is the ability to run code as us. So the folder is private to the user (0700), a file counts only if it is
 //! a regular file of the user that no other user can write, and its digest covers the code and its source: a file
-//! that was damaged, replaced or made by another engine is ignored and made again. Any other failure of the cache
+//! that was damaged, replaced or made by another engine is ignored and written again. Any other failure of the cache
 //! costs only time.
 
 use std::{

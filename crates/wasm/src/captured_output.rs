@@ -11,7 +11,7 @@ use wasmtime_wasi::{
 
 /// How much of a call is kept, in bytes.
 const KEPT: usize = 64 * 1024;
-/// How much is accepted at once.
+/// How much is accepted in one write.
 const CHUNK: usize = 64 * 1024;
 
 /// The output of one call.

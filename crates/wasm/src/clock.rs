@@ -22,7 +22,7 @@ use crate::error::WasmCallError;
 
 /// The precision of deadlines.
 const TICK: Duration = Duration::from_millis(10);
-/// How many threads wait for files at most. A thread that is blocked by a file stays behind when its call ends.
+/// The maximum number of threads that wait for files. A thread that is blocked by a file stays behind when its call ends.
 const FILES: usize = 16;
 /// How long such a thread is kept for the next file.
 const IDLE: Duration = Duration::from_secs(1);
@@ -80,7 +80,7 @@ impl DeadlineClock {
         Running(&self.face)
     }
 
-    /// Makes the timers available to what is polled now.
+    /// Makes the timers available to the future that is polled now.
     pub(crate) fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
     }

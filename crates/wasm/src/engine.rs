@@ -80,7 +80,7 @@ pub(crate) fn refused(error: wasmtime::Error) -> WasmLoadError {
     WasmLoadError::Compile(shown(&chain.join(": ")))
 }
 
-/// What compiled code depends on besides the bytes: the engine and the processor.
+/// The inputs of compiled code besides the bytes: the engine and the processor.
 pub(crate) fn fingerprint(engine: &Engine) -> [u8; 32] {
     let mut hasher = EngineFingerprint(Sha256::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -111,7 +111,7 @@ fn config() -> Config {
         // It would be a sixth of the code, for system debuggers and for offsets that are not reported.
         .native_unwind_info(false)
         .generate_address_map(false)
-        // Explicit, because compiled code depends on them, with either way of allocation.
+        // Explicit, because compiled code depends on them, with either allocation strategy.
         .memory_reservation(1 << 32)
         .memory_guard_size(32 << 20)
         .memory_may_move(false);

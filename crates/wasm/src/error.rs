@@ -13,7 +13,7 @@ const SHOWN: usize = 200;
 /// How many unavailable imports are named.
 const NAMED: usize = 5;
 
-/// Why bytes are not run.
+/// Why bytes are rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum WasmLoadError {
     /// The bytes are machine code, which can't be checked.
@@ -47,7 +47,7 @@ pub enum WasmLoadError {
     /// It took too long to compile.
     #[error("took longer than {} seconds to compile", .0.as_secs())]
     CompileTime(Duration),
-    /// This machine can't run any.
+    /// This machine can't run WebAssembly.
     #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
     /// The compiler could not be started or used.
@@ -55,7 +55,7 @@ pub enum WasmLoadError {
     Compiler(#[source] io::Error),
 }
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WasmCallError {
     /// It returned an error.
@@ -99,7 +99,7 @@ pub enum WasmCallError {
     /// There are too many instances at the moment.
     #[error("no more instances can be started now: {0}")]
     Full(String),
-    /// This machine can't run any.
+    /// This machine can't run WebAssembly.
     #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
 }
@@ -115,7 +115,7 @@ pub(crate) struct DeadlineExceeded;
 pub(crate) struct GuestFailure(pub(crate) String);
 
 impl WasmCallError {
-    /// The meaning of an engine's error.
+    /// The error for an engine's error.
     pub(crate) fn of(error: &wasmtime::Error, limits: &WasmLimits, hungry: bool) -> Self {
         if error.downcast_ref::<DeadlineExceeded>().is_some() {
             return Self::TimedOut(limits.time);

@@ -5,7 +5,7 @@
 //!
 //! **Goals.**
 //! * one protocol, three carriers: components, reactors and commands all answer the methods of [`metier_sdk::wire`];
-//! * only what the [`WasiRoots`] contains: no other folder, no other variable, no socket, no clock except the time of day;
+//! * only the contents of [`WasiRoots`]: no other folder, no other variable, no socket, no clock except the time of day;
 //! * every call has a new instance, and ends: by fuel, by the clock, by memory, or with an answer.
 //!
 //! **Worked example.** [`WasmProgram::load`] checks the bytes of `skill.wasm`, has them compiled (in a child that can be
@@ -16,7 +16,7 @@
 //! [`WasmCallError`], and the output ([`CapturedOutput`]).
 //!
 //! **Invariants.** machine code comes from our own compiler only, never from a skill · nothing is kept between calls · the
-//! host is asked on the thread of the caller · `unsafe` is in one file, `artifact.rs`.
+//! host is called on the thread of the caller · `unsafe` is in one file, `artifact.rs`.
 //!
 //! **Start reading at** `program.rs`, then `carrier/reactor.rs`, then `polling.rs`.
 

@@ -1,6 +1,6 @@
-//! Polls a guest on the caller's thread, answers its requests, and stops at the deadline.
+//! Polls a module on the caller's thread, answers its requests, and stops at the deadline.
 //!
-//! There is no executor: the caller can be inside one, and a request can lead to another guest on the same thread.
+//! There is no executor: the caller can be inside one, and a request can lead to another module on the same thread.
 
 use std::{
     pin::pin,
@@ -21,7 +21,7 @@ impl Wake for Knock {
     }
 }
 
-/// Runs to the end or to the deadline. The engine unwinds what is dropped before its end.
+/// Runs to the end or to the deadline. The engine unwinds a future that is dropped early.
 pub(crate) fn drive<T>(
     work: impl Future<Output = T>,
     clock: &DeadlineClock,

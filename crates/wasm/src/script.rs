@@ -2,8 +2,8 @@
 //!
 //! **Problem.** A program of WASI is a script of a skill like any other, and must not reach more or less than a script in Python does.
 //! **Decision.** It runs in a child in the same sandbox: our own binary, as `__wasm-run`. The child compiles it, since compiling is
-//! part of what its time-out covers. WASI opens the folders that the caller names; what of them can be read and written is decided by
-//! the sandbox, so there is no second set of rules here. There is no fuel and no meter either: the limits are those of the child.
+//! part of what its timeout covers. WASI opens the folders that the caller names; the sandbox decides which of them can be read and
+//! written, so there is no second set of rules here. There is no fuel and no meter either: the limits are those of the child.
 
 use std::{
     env,
@@ -32,13 +32,13 @@ use crate::{
 
 /// The argument that makes a process of our binary run a script.
 pub const ROLE: &str = "__wasm-run";
-/// The arguments before a folder that can be read, or written too.
+/// The arguments before a folder that is readable, and before one that is also writable.
 const READ: &str = "--read";
 const WRITE: &str = "--write";
 /// The exit code of a program that trapped: that of a native program that aborts.
 const TRAPPED: u8 = 134;
 
-/// A script to be run, and what it gets.
+/// A script with its inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptModule {
     /// The file.
@@ -49,7 +49,7 @@ pub struct ScriptModule {
     pub arguments: Vec<OsString>,
 }
 
-/// Why a script was not run to its end.
+/// Why a script did not finish.
 #[derive(Debug, thiserror::Error)]
 enum ScriptError {
     #[error("usage: {ROLE} [{READ} FOLDER NAME]… [{WRITE} FOLDER NAME]… FILE [ARGUMENT]…")]
@@ -73,7 +73,7 @@ enum ScriptError {
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let ended = ScriptModule::parse(arguments).and_then(|script| script.run());
     match ended {
-        // As the system does: of an exit code it keeps the last byte.
+        // As the system does: only the last byte of an exit code is kept.
         Ok(code) => ExitCode::from(code.to_le_bytes()[0]),
         Err(error) => {
             writeln!(io::stderr(), "error: {error}").ok();
@@ -105,7 +105,7 @@ impl ScriptModule {
         command
     }
 
-    /// What [`ScriptModule::command`] wrote, without its first word.
+    /// Parses the output of [`ScriptModule::command`], without its first word.
     fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Self, ScriptError> {
         let mut arguments = arguments;
         let mut places = Vec::new();
@@ -160,7 +160,7 @@ impl ScriptModule {
         let kind = examine(bytes, &WasmLimits::CEILING)?;
         let mut config = Config::new();
         config.max_wasm_stack(WasmLimits::STACK);
-        // Wasmtime keeps images of memory in files without a name, which the sandbox forbids.
+        // Wasmtime keeps images of memory in unnamed files, which the sandbox forbids.
         config.memory_init_cow(false);
         let engine =
             Engine::new(&config).map_err(|error| WasmLoadError::Engine(error.to_string()))?;
@@ -194,7 +194,7 @@ impl ScriptModule {
         }
     }
 
-    /// What WASI gives it: this process's streams, variables and working folder, and the folders.
+    /// The WASI context: this process's streams, variables and working folder, and the folders.
     fn context(&self) -> WasiCtxBuilder {
         let mut builder = WasiCtxBuilder::new();
         builder
@@ -247,7 +247,7 @@ fn start(
     start.call(store, ()).map(|()| 0)
 }
 
-/// The bytes of the file, if there are not too many.
+/// The bytes of the file, within the size limit.
 fn read(path: &Path) -> Result<Vec<u8>, ScriptError> {
     let limit = WasmLimits::CEILING.module_bytes as u64;
     let mut bytes = Vec::new();

@@ -12,7 +12,7 @@ use std::{
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-/// How much is checked at once, in bytes.
+/// How many bytes are checked in one step.
 const CHUNK: usize = 64 * 1024;
 
 /// A sealed file in memory.

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) struct InstanceState<W> {
     pub(crate) wasi: W,
     pub(crate) counter: QuestionSlot,
-    /// Whether the host is writing an answer to the guest's memory at the moment.
+    /// Whether the host is currently writing an answer to the module's memory.
     pub(crate) placing: bool,
     meter: Meter,
 }

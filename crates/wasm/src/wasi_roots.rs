@@ -1,4 +1,4 @@
-//! Everything of this machine that a skill in WebAssembly can reach, as plain data. By default nothing.
+//! Everything on this machine that a skill in WebAssembly can reach, as plain data. The default is nothing.
 
 use std::{
     io,
@@ -66,7 +66,7 @@ impl WasiRoots {
 }
 
 impl PreopenedFolder {
-    /// Opens the folder that the user approved. A link on the way, or another folder under its name, is a replacement.
+    /// Opens the folder that the user approved. A link on the path, or another folder under its name, is a replacement.
     fn open(&self) -> io::Result<OwnedFd> {
         let replaced = || io::Error::other("it was replaced after it was granted; run it again");
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

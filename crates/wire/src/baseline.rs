@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The format that this program reads and writes.
 const VERSION: u32 = 1;
 
-/// Accepted findings. They belong to a text in a file of a skill, not to the bytes of the whole skill, so that they survive changes
+/// Accepted findings. Each applies to one passage in a file of a skill, not to the bytes of the whole skill, so that it survives changes
 /// elsewhere.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Baseline {
@@ -34,7 +34,7 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    /// Reads the text of a file.
+    /// Parses the content of the file.
     ///
     /// # Errors
     /// When the file has another format; the error is for the user.
@@ -50,7 +50,7 @@ impl Baseline {
         }
     }
 
-    /// The text of the file.
+    /// The content of the file.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Baseline {
         self.findings.iter().any(|known| known.is(&wanted))
     }
 
-    /// Makes it hold exactly these findings; reasons that were given before are kept.
+    /// Replaces all entries with these findings; reasons that were given before are kept.
     pub fn replace<'f>(
         &mut self,
         findings: impl Iterator<Item = (&'f str, &'f Finding)>,

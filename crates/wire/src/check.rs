@@ -20,9 +20,9 @@ const TEST_FAILED: &str = "test-failed";
 pub struct CheckDocument<'a> {
     /// One row for each skill.
     pub skills: Vec<CheckRow<'a>>,
-    /// What is wrong with folders.
+    /// Problems with folders.
     pub diagnostics: Vec<DiagnosticRow<'a>>,
-    /// What the trigger queries of the skills find; `null` if there are none.
+    /// The results of the trigger queries of the skills; `null` if there are none.
     pub queries: Option<EvalDocument<'a>>,
     /// The numbers of all skills.
     pub summary: CheckSummary,
@@ -40,7 +40,7 @@ pub struct CheckRow<'a> {
     pub passed: bool,
     /// Whether it is valid.
     pub valid: bool,
-    /// Everything that is wrong with its form.
+    /// All problems with its form.
     pub diagnostics: Vec<DiagnosticRow<'a>>,
     /// The result of the scan.
     pub scan: ScannedRow,

@@ -14,19 +14,19 @@ pub struct ComposeDocument<'a> {
     pub skills: &'a [String],
     /// The order in which they work; empty when they wait for each other.
     pub order: &'a [String],
-    /// Which of them wait until which is done, as `[first, second]`.
+    /// Which skill waits for which, as `[first, second]`.
     pub waits: Vec<[&'a str; 2]>,
     /// The tools that its agent may use.
     pub tools: ComposeTools<'a>,
-    /// What skills promise or expect in prose: the model is asked to keep it, and nothing checks it.
+    /// Promises and expectations in prose: the model is asked to respect them, and nothing checks them.
     pub unchecked: Vec<UncheckedRow<'a>>,
-    /// Why it can't be used.
+    /// Why the set can't be used.
     pub errors: Vec<FaultRow<'a>>,
     /// Warnings about the set.
     pub warnings: Vec<FaultRow<'a>>,
 }
 
-/// The tools of a set; what is in neither list is not allowed.
+/// The tools of a set; a tool that is in neither list is not allowed.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposeTools<'a> {

@@ -1,4 +1,4 @@
-//! Conversations with models: what there are, and what one turn came to.
+//! Conversations with models: the list of them, and the result of one turn.
 
 use metier_store::ConversationRecord;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationsDocument {
-    /// Those of this project, the newest first.
+    /// The conversations of this project, the newest first.
     pub conversations: Vec<ConversationRow>,
 }
 
@@ -27,7 +27,7 @@ pub struct ConversationRow {
     pub started_at: String,
     /// Time of the last message.
     pub last_at: String,
-    /// How much happened in it.
+    /// Number of messages.
     pub lines: u64,
 }
 

@@ -31,7 +31,7 @@ pub struct Validated<'a> {
     pub name: String,
     /// Whether it loads; in strict mode, whether it conforms.
     pub valid: bool,
-    /// Everything that is wrong.
+    /// All problems with the skill.
     pub diagnostics: Vec<DiagnosticRow<'a>>,
 }
 
@@ -49,7 +49,7 @@ pub struct PromptDocument<'a> {
     pub shortened: usize,
     /// An estimate of the tokens.
     pub tokens: usize,
-    /// The text itself, where it is more than the catalog.
+    /// The rendered text, if it contains more than the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
 }
@@ -96,7 +96,7 @@ pub struct ReadDocument<'a> {
     pub text: Option<&'a str>,
     /// Size of the file in bytes.
     pub size: usize,
-    /// Whether it is something else than text.
+    /// Whether it is something other than text.
     pub binary: bool,
 }
 
@@ -146,7 +146,7 @@ pub struct OverviewDocument<'a> {
     pub roots: Vec<RootRow>,
     /// How many skills have each status.
     pub counts: ListCounts,
-    /// What to type next.
+    /// Commands to type next.
     pub next: Vec<NextRow<'a>>,
 }
 
@@ -168,12 +168,12 @@ pub struct NewDocument<'a> {
     pub name: &'a str,
     /// Path of its folder.
     pub path: String,
-    /// What it contributes.
+    /// Its contributions.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// What runs its code.
+    /// The backend that runs its code.
     pub backend: Option<&'a str>,
-    /// What the code is written in.
+    /// The language of the code.
     pub language: Option<&'a str>,
     /// The files that were written.
     pub files: Vec<&'a str>,
@@ -193,7 +193,7 @@ pub struct SchemasDocument {
 pub struct SchemaRow {
     /// Its name: the NAME of `metier schema NAME`.
     pub name: &'static str,
-    /// What has this form.
+    /// The file or output that has this form.
     pub about: &'static str,
 }
 
@@ -203,7 +203,7 @@ pub struct SchemaRow {
 pub struct TrustDocument {
     /// The result: `trusted`, `revoked`, `unchanged`, `listed`.
     pub action: &'static str,
-    /// The folder it happened to.
+    /// The folder that was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// All folders that the user trusts.
@@ -246,7 +246,7 @@ pub struct ConfigValue {
     pub is_default: bool,
     /// Description of the setting.
     pub doc: &'static str,
-    /// Whether anything in this version acts on it.
+    /// Whether this version uses the setting.
     pub has_effect: bool,
 }
 
@@ -286,17 +286,17 @@ pub struct ErrorBody<'a> {
     pub path: Option<&'a str>,
     /// Line in that file.
     pub line: Option<u32>,
-    /// What could be named instead; absent if there is nothing.
+    /// Suggestions; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ErrorChoice<'a>>,
 }
 
-/// Something that could be named.
+/// A suggestion.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorChoice<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it is.
+    /// Its description.
     pub description: &'a str,
 }

@@ -54,7 +54,7 @@ pub struct ConfusionRow<'a> {
     pub queries: usize,
     /// How many of them find it first.
     pub first: usize,
-    /// Which skills the others find first, and how often.
+    /// The skills that the other queries find first, and how often.
     pub lost_to: Vec<LostToRow<'a>>,
     /// How many queries must not find it first.
     pub negatives: usize,
@@ -72,7 +72,7 @@ pub struct LostToRow<'a> {
     pub queries: usize,
 }
 
-/// What a query found.
+/// The results of a query.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryRow<'a> {
@@ -80,7 +80,7 @@ pub struct QueryRow<'a> {
     pub query: &'a str,
     /// The skills that it is about.
     pub skills: &'a [String],
-    /// Whether one of them should be found first, or none.
+    /// Whether one of these skills should be found first, or none of them.
     pub should_trigger: bool,
     /// Whether the result is the expected one.
     pub passed: bool,
@@ -108,7 +108,7 @@ pub struct QueryProblemRow<'a> {
     pub file: &'a str,
     /// The number or line of the query there.
     pub number: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: &'a str,
 }
 
@@ -122,7 +122,7 @@ pub struct ImproveDocument<'a> {
     pub searched: usize,
     /// How many queries should find it.
     pub queries: usize,
-    /// Those that find another skill first.
+    /// Queries that find another skill first.
     pub lost: Vec<LostQueryRow<'a>>,
     /// Words that would help in its description, those that help most first.
     pub words: Vec<HelpfulWordRow<'a>>,
@@ -140,19 +140,19 @@ pub struct LostQueryRow<'a> {
     pub origin: &'static str,
     /// The rank of the skill, from 1 on; `null` if it has no word of the query.
     pub rank: Option<usize>,
-    /// Its score, between 0 and 1.
+    /// The score of the skill, between 0 and 1.
     pub score: f64,
     /// The skill that is found first.
     pub winner: &'a str,
     /// Its score.
     pub winner_score: f64,
-    /// Words of the query that its name and description don't have.
+    /// Words of the query that are missing from its name and description.
     pub missing: Vec<&'a str>,
     /// Whether these words in the description would be enough.
     pub enough: bool,
-    /// Words and neighbours that the body of the winner has and its own does not.
+    /// Words and pairs of words that the winner's body contains and the skill's own body does not.
     pub body_lacks: Vec<&'a str>,
-    /// Whether the winner fits no better by its words: its name or a trigger puts it first.
+    /// Whether the winner's words match no better: its name or a trigger puts it first.
     pub by_trigger: bool,
 }
 
@@ -162,11 +162,11 @@ pub struct LostQueryRow<'a> {
 pub struct HelpfulWordRow<'a> {
     /// The word.
     pub word: &'a str,
-    /// In how many lost queries it is.
+    /// The number of lost queries that contain it.
     pub queries: usize,
     /// The points that it would add, over all of them.
     pub points: f64,
-    /// Whether the body has it.
+    /// Whether the body contains it.
     pub in_body: bool,
 }
 
@@ -174,7 +174,7 @@ pub struct HelpfulWordRow<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollisionsDocument<'a> {
-    /// Pairs of skills whose own queries find the other first; those in which both lose come first.
+    /// Pairs of skills whose own queries find the other skill first; pairs in which both lose come first.
     pub collisions: Vec<CollisionRow<'a>>,
 }
 
@@ -198,7 +198,7 @@ pub struct CollidingRow<'a> {
     pub queries: usize,
     /// How many of them find the other skill first.
     pub lost: usize,
-    /// One of those.
+    /// One of these queries.
     pub example: Option<&'a str>,
 }
 
@@ -290,7 +290,7 @@ impl QueryRow<'_> {
     }
 }
 
-/// A text as the value of an attribute of XML 1.0, which has no control characters.
+/// A string as the value of an attribute in XML 1.0, which has no control characters.
 fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -71,7 +71,7 @@ impl<'a> From<&'a PermissionReport> for SkillPermissions<'a> {
 }
 
 impl<'a> WhyDocument<'a> {
-    /// The document about accounts: of one skill, which has its words too, or of all, which have near misses.
+    /// The document about explanations: of one skill, with its words, or of all skills, with near misses.
     #[must_use]
     pub fn new(
         matches: &'a TaskMatches,
@@ -144,7 +144,7 @@ impl<'a> From<&'a metier::agent::RerankedSkills> for RerankRow<'a> {
 }
 
 impl<'a> AccountRow<'a> {
-    /// The same account with the words of the task that the skill has, and those that it lacks.
+    /// The same explanation with the words of the task that the skill contains, and those that it lacks.
     #[must_use]
     pub fn with_words(mut self, matches: &'a TaskMatches, account: &Account<'_>) -> Self {
         let shares = matches
@@ -239,7 +239,7 @@ impl<'a> From<&'a Error> for ErrorDocument<'a> {
         let choices = error.choices().iter();
         let choices = choices.map(|(name, description)| ErrorChoice { name, description });
         let choices: Vec<ErrorChoice<'_>> = choices.collect();
-        // The choices are the details of such an error.
+        // The details of such an error are the choices.
         let details = error.details().iter().filter(|_| choices.is_empty());
         for detail in details {
             let message = message.to_mut();

@@ -44,7 +44,7 @@ struct InfoRest<'a> {
     diagnostics: Vec<DiagnosticRow<'a>>,
 }
 
-/// What [`InfoDocument`] writes.
+/// The fields that [`InfoDocument`] writes.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
@@ -71,7 +71,7 @@ pub struct HookRow {
     pub command: Option<String>,
     /// Its events, with the names of that program.
     pub events: Vec<String>,
-    /// The phases at which it is asked here.
+    /// The phases at which metier calls it.
     pub phases: Vec<&'static str>,
 }
 
@@ -119,7 +119,7 @@ struct FileRow<'a> {
 }
 
 impl<'a> InfoDocument<'a> {
-    /// The document of a skill, with its permissions and the answers to them, and its hooks.
+    /// The document of a skill, with its permissions, their decisions, and its hooks.
     #[must_use]
     pub fn new(
         inventory: &'a Inventory,
@@ -171,7 +171,7 @@ impl<'a> InfoDocument<'a> {
         }
     }
 
-    /// Adds the state that the last activation left, if it did not go well.
+    /// Adds the state that the last activation left, if it failed.
     #[must_use]
     pub fn left_in(mut self, state: String, since: String, detail: Option<String>) -> Self {
         self.rest.state = Some(StateRow {

@@ -25,7 +25,7 @@ pub struct InstallDocument {
     pub change: Option<String>,
     /// Every skill.
     pub skills: Vec<InstallRow>,
-    /// What was left out of a source, and why.
+    /// Skipped parts of a source, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -43,13 +43,13 @@ pub struct InstallRow {
     pub version: Option<String>,
     /// Where it comes from.
     pub source: String,
-    /// The registry, if it comes from one.
+    /// The registry, if the skill comes from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
     /// The commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The key that signed it.
+    /// The key that signed the skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
     /// The digest of its files.
@@ -58,49 +58,49 @@ pub struct InstallRow {
     pub files: usize,
     /// Their size together.
     pub bytes: u64,
-    /// The folder that it gets.
+    /// The folder that it is installed in.
     pub place: String,
     /// `install`, `replace` or `keep`.
     pub action: &'static str,
-    /// What it asks for.
+    /// The permissions that it requests.
     pub permissions: Vec<PermissionRow>,
-    /// Permissions that the skill before it did not have.
+    /// Permissions that the replaced skill did not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_permissions: Vec<String>,
     /// The verdict of the scanner.
     pub verdict: &'static str,
-    /// What the scanner found.
+    /// The findings of the scanner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<InstallFindingRow>,
-    /// What the scanner could not read, and why.
+    /// Content that the scanner could not read, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
     /// Whether you accepted exactly these bytes despite the findings.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
-    /// What has its name already, and would be replaced.
+    /// The existing skill or file of the same name, which would be replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<InstallBeforeRow>,
-    /// What is different from what is there.
+    /// The files that differ from the existing ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<FileChangesRow>,
-    /// What is missing before it can be used.
+    /// Missing requirements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// What deserves a look.
+    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Why it can't be installed, or which decision it needs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<ObstacleRow>,
-    /// Whether it is in its place now.
+    /// Whether it is installed now.
     pub installed: bool,
     /// The permissions that were approved with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<String>,
 }
 
-/// What an installation would replace.
+/// The skill or file that an installation would replace.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallBeforeRow {
@@ -112,7 +112,7 @@ pub struct InstallBeforeRow {
     pub version: Option<String>,
     /// The digest of its files as they are now.
     pub digest: Option<String>,
-    /// Permissions that only the old one asked for.
+    /// Permissions that only the old skill requests.
     pub gone_permissions: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ pub struct InstallFindingRow {
     pub severity: &'static str,
     /// The rule.
     pub rule: String,
-    /// What was found.
+    /// A description of the finding.
     pub message: String,
     /// The file in the skill.
     pub file: String,
@@ -163,7 +163,7 @@ pub struct FileChangesRow {
 pub struct ObstacleRow {
     /// The kind, such as `blocked` or `edited`.
     pub kind: &'static str,
-    /// Whether no decision removes it.
+    /// Whether no decision can resolve it.
     #[serde(rename = "final")]
     pub is_final: bool,
     /// The finding, the files, or the place.
@@ -262,7 +262,7 @@ impl From<&InstalledSkill> for InstallRow {
 }
 
 impl InstallDocument {
-    /// What a plan would do.
+    /// The document of a plan.
     #[must_use]
     pub fn planned(scope: &'static str, plan: &InstallPlan) -> Self {
         let skills = plan.skills().iter();
@@ -275,7 +275,7 @@ impl InstallDocument {
         }
     }
 
-    /// What was done.
+    /// The document of an installation.
     #[must_use]
     pub fn done(scope: &'static str, report: &InstallReport, left_out: Vec<String>) -> Self {
         Self {
@@ -296,7 +296,7 @@ pub struct RemoveDocument {
     pub action: &'static str,
     /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Which skills.
+    /// The skills.
     pub skills: Vec<RemovedRow>,
 }
 
@@ -342,7 +342,7 @@ pub struct ChangesDocument {
 pub struct ChangeRow {
     /// Its number.
     pub id: String,
-    /// What was done.
+    /// A description of the change.
     pub title: String,
     /// When.
     pub at: String,
@@ -365,7 +365,7 @@ impl From<ChangeSummary> for ChangeRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyDocument {
-    /// Whether every skill is as its lock states.
+    /// Whether every skill matches its lock.
     pub unchanged: bool,
     /// Every skill.
     pub skills: Vec<VerifiedRow>,
@@ -390,7 +390,7 @@ pub struct VerifiedRow {
     pub version: Option<String>,
     /// The digest of the lock.
     pub digest: String,
-    /// What is different.
+    /// The files that differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<FileChangesRow>,
 }

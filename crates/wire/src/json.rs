@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Any value, through serde.
 pub(crate) fn value(out: &mut Vec<u8>, value: &impl Serialize) {
-    // Writing to a vector can't fail, and no type of this crate refuses to be serialised.
+    // Writing to a vector can't fail, and no type of this crate fails to serialise.
     serde_json::to_writer(out, value).ok();
 }
 
@@ -77,7 +77,7 @@ impl<'w> JsonObject<'w> {
         }
     }
 
-    /// A string that needs no escapes: one of ours.
+    /// A string that needs no escapes, from our own code.
     #[inline(always)]
     pub(crate) fn word(&mut self, key: &str, word: &'static str) {
         let out = self.key(key);
@@ -86,7 +86,7 @@ impl<'w> JsonObject<'w> {
         out.push(b'"');
     }
 
-    /// A text that is valid JSON itself.
+    /// A string that is already valid JSON.
     #[inline(always)]
     fn raw(&mut self, key: &str, word: &str) {
         self.key(key).extend_from_slice(word.as_bytes());

@@ -1,6 +1,6 @@
 //! # metier-wire — the shapes that clients see
 //!
-//! **Problem.** Scripts, editors and other agents rely on our JSON; two doors that print the same
+//! **Problem.** Scripts, editors and other agents rely on our JSON; two interfaces that print the same
 //! thing in two shapes break them.
 //!
 //! **Goals.** One owner for every client-facing shape; documents of ten thousand skills written

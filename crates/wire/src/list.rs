@@ -29,7 +29,7 @@ impl ListDocument<'_> {
         self.write_with(self.0.counts(), to)
     }
 
-    /// The same for a part of the skills: the counts are those of all of them.
+    /// The same for some of the skills; the counts are those of all skills.
     ///
     /// # Errors
     /// When `to` can't be written to.
@@ -167,20 +167,20 @@ impl<'a> SkillRow<'a> {
     }
 }
 
-/// What [`ListDocument`] writes.
+/// The fields that [`ListDocument`] writes.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
 pub(crate) struct ListShape {
     /// One row for each skill.
     skills: Vec<SkillShape>,
-    /// What is wrong with skills and folders.
+    /// Problems with skills and folders.
     diagnostics: Vec<DiagnosticRow<'static>>,
     /// How many skills have each status.
     counts: ListCounts,
 }
 
-/// What [`SkillRow`] writes.
+/// The fields that [`SkillRow`] writes.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
@@ -205,9 +205,9 @@ pub(crate) struct SkillShape {
     version: Option<String>,
     /// An emoji for lists.
     emoji: Option<String>,
-    /// What it contributes.
+    /// Its contributions.
     types: Vec<String>,
-    /// What runs its code.
+    /// The backend that runs its code.
     backend: Option<String>,
     /// Whether users can invoke it by name.
     user_invocable: bool,
@@ -223,7 +223,7 @@ pub(crate) struct SkillShape {
     selected: bool,
 }
 
-/// Checking that a path is text is much faster than making it text, and nearly every path is.
+/// Checking that a path is UTF-8 is much faster than converting it, and nearly every path is.
 fn shown(path: &Path) -> Cow<'_, str> {
     path.to_str()
         .map_or_else(|| path.to_string_lossy(), Cow::Borrowed)

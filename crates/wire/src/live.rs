@@ -1,4 +1,4 @@
-//! Tools of active skills, and what came of calling one.
+//! Tools of active skills, and the results of calls.
 
 use metier::TestResult;
 use metier_runtime::live::{Called, Tool};
@@ -49,11 +49,11 @@ impl From<Tool> for ToolRow {
 pub struct CallDocument {
     /// The output of the tool.
     pub output: Value,
-    /// Whether it went wrong.
+    /// Whether the call failed.
     pub is_error: bool,
-    /// The receipts of its acts and refusals; the newest ones, if there are many.
+    /// The receipts of its acts and refusals; only the newest if there are many.
     pub receipts: Vec<ReceiptRow>,
-    /// How many receipts there are besides; `metier log` has them.
+    /// The number of receipts that are not shown; `metier log` prints them.
     #[serde(skip_serializing_if = "is_none_left_out")]
     pub receipts_left_out: u64,
 }
@@ -89,7 +89,7 @@ pub struct TestRow {
     pub skill: String,
     /// The file, below its folder.
     pub file: String,
-    /// The line of the case; nothing for a function.
+    /// The line of the case; `null` for a function.
     pub line: Option<u32>,
     /// Name of the test.
     pub name: String,

@@ -1,4 +1,4 @@
-//! A manifest as JSON: everything that was parsed, under the names of the manifest itself.
+//! A manifest as JSON: all parsed fields, under the names that the manifest uses.
 
 use metier_model::{
     Card, CodeLimits, CompatibilityRule, ComposabilityRule, Installer, Need, SkillContext,
@@ -6,7 +6,7 @@ use metier_model::{
 };
 use serde_json::{Map, Value, json};
 
-/// Every field that the manifest has; what it does not have is left out.
+/// All fields that the manifest has; missing fields are left out.
 #[must_use]
 pub fn to_json(manifest: &SkillManifest) -> Value {
     let mut out = Map::new();
@@ -28,7 +28,7 @@ pub fn to_json(manifest: &SkillManifest) -> Value {
 /// Limits of the code. They apply to WebAssembly; a process has the limits of the sandbox.
 const LIMITS: &str = "implementation.limits";
 
-/// Fields that are kept and shown, and that nothing in this version acts on.
+/// Fields that are kept and shown, and that this version does not use.
 const WITHOUT_EFFECT: &[&str] = &[
     "agent",
     "background",
@@ -40,7 +40,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "sidecar_tools",
 ];
 
-/// The fields of a manifest without effect in this version. Rules of a skill count if its type allows it.
+/// The fields of a manifest without effect in this version. A skill's rules have an effect if its type allows them.
 #[must_use]
 pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     let asked = |key: &&&str| {
@@ -319,7 +319,7 @@ fn code(manifest: &SkillManifest, out: &mut Map<String, Value>) {
 }
 
 /// A tool definition.
-/// The declared schema of a tool's input; without one any object fits.
+/// The declared schema of a tool's input; without one, any object is accepted.
 fn schema(tool: &ToolDefinition) -> Value {
     let declared = tool.input_schema.clone();
     declared.unwrap_or_else(|| json!({ "type": "object" }))

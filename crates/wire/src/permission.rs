@@ -12,7 +12,7 @@ pub struct PermissionRow {
     pub permission: String,
     /// `allowed`, `ask` or `denied`.
     pub state: &'static str,
-    /// What it allows, in plain words.
+    /// A description, in plain words.
     pub means: String,
 }
 
@@ -34,7 +34,7 @@ pub struct SkillPermissions<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswersDocument {
-    /// Every answer that is remembered.
+    /// All remembered answers.
     pub approvals: Vec<AnswerRow>,
 }
 
@@ -100,9 +100,9 @@ pub struct ReceiptRow {
     pub detail: String,
     /// `allowed` or `refused`.
     pub decision: &'static str,
-    /// Why it was refused or failed.
+    /// Why the act was refused or failed.
     pub reason: Option<String>,
-    /// `ok`, `error` or `timeout`; `begun` while the act is not over.
+    /// `ok`, `error` or `timeout`; `begun` until the act is over.
     pub outcome: Option<&'static str>,
     /// How long it took.
     pub ms: u64,
@@ -116,7 +116,7 @@ pub struct ReceiptRow {
     pub count: u64,
 }
 
-/// Whether a receipt is about one thing, as all are but floods.
+/// Whether a receipt describes a single act, as all do except those of floods.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands out references"
@@ -169,14 +169,14 @@ pub struct ExecDocument<'a> {
     pub truncated: bool,
     /// How long it took.
     pub ms: u64,
-    /// Its receipts; the newest ones, if there are many.
+    /// Its receipts; only the newest if there are many.
     pub receipts: Vec<ReceiptRow>,
-    /// How many receipts there are besides.
+    /// The number of receipts that are not shown.
     #[serde(skip_serializing_if = "is_none_left_out")]
     pub receipts_left_out: u64,
 }
 
-/// Whether all receipts are shown, as they mostly are.
+/// Whether all receipts are shown, as they usually are.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands out references"
@@ -191,7 +191,7 @@ pub(crate) fn is_none_left_out(count: &u64) -> bool {
 pub struct DepsDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
-    /// Programs that are not there.
+    /// Missing programs.
     pub missing: &'a [String],
     /// Ways to get them.
     pub installers: Vec<InstallerRow>,
@@ -205,7 +205,7 @@ pub struct InstallerRow {
     pub id: String,
     /// The command that would run.
     pub command: String,
-    /// The programs it brings.
+    /// The programs that it installs.
     pub brings: Vec<String>,
 }
 

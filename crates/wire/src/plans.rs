@@ -1,4 +1,4 @@
-//! Plans of the daemon: skills that were fetched and scanned, and wait for a decision. What clients send about them, and what they get.
+//! Plans of the daemon: skills that were fetched and scanned, and wait for a decision. The requests about them, and the replies.
 
 use metier::{
     NoticeLevel, TaskProgress,
@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{install::InstallRow, upkeep::UpdateRow};
 
-/// Whose skills.
+/// The scope of skills.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeField {
-    /// Yours, in every project.
+    /// The user's own skills, for every project.
     #[default]
     User,
-    /// Those of the project that the daemon works in.
+    /// The skills of the project that the daemon works in.
     Project,
 }
 
@@ -39,7 +39,7 @@ impl From<ScopeField> for InstallScope {
 pub struct OffersRequest {
     /// A folder, an archive, `owner/repo` or a URL.
     pub source: String,
-    /// A word of yours that the events about this work repeat.
+    /// An identifier chosen by the client, which the events about this work repeat.
     pub progress: Option<String>,
 }
 
@@ -50,19 +50,19 @@ pub struct OffersRequest {
 pub struct PlanInstallRequest {
     /// A folder, an archive, `owner/repo`, a URL, or the name of a skill in a registry.
     pub source: String,
-    /// The names of skills in it; without any, the only one.
+    /// The names of skills in it; may be empty if it contains only one.
     #[serde(default)]
     pub names: Vec<String>,
     /// Every skill in it.
     #[serde(default)]
     pub all: bool,
-    /// For whom.
+    /// The scope.
     #[serde(default)]
     pub scope: ScopeField,
     /// Agents whose folders get the skills too, as `install --to` does.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// A word of yours that the events about this work repeat.
+    /// An identifier chosen by the client, which the events about this work repeat.
     pub progress: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl From<&PlanInstallRequest> for SourceRequest {
     }
 }
 
-/// `POST /installs/{plan}`: the decisions about a plan. A skill without one is left out.
+/// `POST /installs/{plan}`: the decisions about a plan. A skill without a decision is left out.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -92,12 +92,12 @@ pub struct ApplyInstallRequest {
 pub struct InstallChoice {
     /// Its name.
     pub name: String,
-    /// The digest of the card that was decided about.
+    /// The digest of the card that was approved.
     pub digest: String,
-    /// The permissions that are approved for exactly these bytes; the others are asked for at first use.
+    /// The permissions that are approved for exactly these bytes; the others are requested at first use.
     #[serde(default)]
     pub approve: Vec<String>,
-    /// Whether what has the name already is replaced, whatever it is.
+    /// Whether an existing skill or file of this name is replaced.
     #[serde(default)]
     pub replace: bool,
 }
@@ -117,17 +117,17 @@ impl From<&InstallChoice> for InstallDecision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PlanUpdateRequest {
-    /// The skills; without any, all that are installed in the scope.
+    /// The skills; if empty, all that are installed in the scope.
     pub names: Vec<String>,
-    /// Whose skills.
+    /// The scope.
     pub scope: ScopeField,
-    /// What happens to files that were edited since they were installed.
+    /// How edited files are treated.
     pub edits: EditsField,
-    /// A word of yours that the events about this work repeat.
+    /// An identifier chosen by the client, which the events about this work repeat.
     pub progress: Option<String>,
 }
 
-/// What happens to files that were edited since they were installed.
+/// How edited files are treated.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -155,7 +155,7 @@ impl From<&PlanUpdateRequest> for UpdateOptions {
     }
 }
 
-/// `POST /updates/{plan}`: the decisions about a plan. A skill without one stays as it is.
+/// `POST /updates/{plan}`: the decisions about a plan. A skill without a decision does not change.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -171,12 +171,12 @@ pub struct ApplyUpdateRequest {
 pub struct UpdateChoice {
     /// Its name.
     pub name: String,
-    /// The digest of the card that was decided about.
+    /// The digest of the card that was approved.
     pub digest: String,
     /// The new permissions that are approved for exactly these bytes. Each of them needs an answer.
     #[serde(default)]
     pub approve: Vec<String>,
-    /// Whether another signer than before is accepted.
+    /// Whether a signature by another signer than before is accepted.
     #[serde(default)]
     pub accept_signer: bool,
 }
@@ -198,7 +198,7 @@ impl From<&UpdateChoice> for UpdateDecision {
 pub struct RemoveRequest {
     /// The skills.
     pub names: Vec<String>,
-    /// Only those of this scope; without one, first those of the project.
+    /// Only the skills of this scope; if absent, the project's skills come first.
     pub scope: Option<ScopeField>,
     /// Show what would be removed, and change nothing.
     #[serde(default)]
@@ -212,7 +212,7 @@ pub struct RemoveRequest {
 pub struct RestoreRequest {
     /// A skill that was removed.
     pub name: String,
-    /// Only one of this scope.
+    /// Only a skill of this scope.
     pub scope: Option<ScopeField>,
 }
 
@@ -225,7 +225,7 @@ pub struct UndoRequest {
     pub change: String,
 }
 
-/// What a source offers.
+/// The skills that a source offers.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OffersDocument {
@@ -241,7 +241,7 @@ pub struct OffersDocument {
 pub struct SourceOfferRow {
     /// Its name.
     pub name: String,
-    /// What it does, as its author describes it.
+    /// Its author's description.
     pub description: String,
     /// The version that its manifest states.
     pub version: Option<String>,
@@ -251,7 +251,7 @@ pub struct SourceOfferRow {
     pub kind: &'static str,
     /// The Claude plugin that it belongs to.
     pub plugin: Option<String>,
-    /// Why it can't be used as it is.
+    /// Why it can't be used.
     pub problem: Option<String>,
 }
 
@@ -276,19 +276,19 @@ impl From<&SkillOffer> for SourceOfferRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallPlanDocument {
-    /// Its id: it can be used once.
+    /// Its id, which can be used once.
     pub plan: String,
-    /// For how many seconds it is kept.
+    /// The number of seconds that it is kept.
     pub expires_in: u64,
     /// `user` or `project`.
     pub scope: &'static str,
     /// One card for each skill.
     pub skills: Vec<PlannedRow>,
-    /// What was left out of the source, and why.
+    /// Skipped parts of the source, with the reasons.
     pub left_out: Vec<String>,
-    /// Whether a skill that was asked for is among what was left out.
+    /// Whether a requested skill is among the skipped parts.
     pub partial: bool,
-    /// What happened on the way, such as a registry that can't be reached.
+    /// Problems on the way, such as a registry that can't be reached.
     pub notices: Vec<String>,
 }
 
@@ -346,15 +346,15 @@ impl InstallPlanDocument {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdatePlanDocument {
-    /// Its id: it can be used once.
+    /// Its id, which can be used once.
     pub plan: String,
-    /// For how many seconds it is kept.
+    /// The number of seconds that it is kept.
     pub expires_in: u64,
     /// `user` or `project`.
     pub scope: &'static str,
     /// Every skill that was compared.
     pub skills: Vec<PlannedUpdateRow>,
-    /// What happened on the way, such as a registry that can't be reached.
+    /// Problems on the way, such as a registry that can't be reached.
     pub notices: Vec<String>,
 }
 
@@ -362,7 +362,7 @@ pub struct UpdatePlanDocument {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedUpdateRow {
-    /// What is different: text, permissions and hosts.
+    /// The differences: text, permissions and hosts.
     #[serde(flatten)]
     pub update: UpdateRow,
     /// The new permissions that need an answer.
@@ -403,34 +403,34 @@ impl UpdatePlanDocument {
     }
 }
 
-/// `progress`: how far long work is.
+/// `progress`: the progress of long work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgressDocument {
     /// `progress`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The word that the client chose for it.
+    /// The identifier that the client chose for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<String>,
     /// `list`, `fetch` or `scan`.
     pub work: &'static str,
-    /// The same for people.
+    /// The same, for people.
     pub what: String,
     /// How many skills are done.
     pub done: usize,
-    /// How many there are, if that is known.
+    /// The total number, if it is known.
     pub total: Option<usize>,
-    /// The bytes that were received.
+    /// The number of bytes that were received.
     pub bytes: u64,
-    /// How many there are, if that is known.
+    /// The total number, if it is known.
     pub total_bytes: Option<u64>,
     /// Whether this work has ended.
     pub ended: bool,
 }
 
 impl ProgressDocument {
-    /// How far work is now.
+    /// The current progress.
     #[must_use]
     pub fn new(work: &TaskProgress, progress: Option<String>, ended: bool) -> Self {
         let far = work.so_far();

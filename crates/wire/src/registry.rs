@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct SearchDocument<'a> {
     /// The skills, those of this machine first.
     pub skills: Vec<SearchRow<'a>>,
-    /// How many skills of registries match, with those that are not listed.
+    /// The number of matching skills of registries, including those that are not listed.
     pub in_registries: u64,
-    /// Registries that can't be reached; their last known state is listed.
+    /// Registries that can't be reached; their last known state is used.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub stale: &'a [String],
     /// Registries that failed, one sentence each.
@@ -30,7 +30,7 @@ pub struct SearchRow<'a> {
     /// Its version, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What it does.
+    /// Its description.
     pub description: &'a str,
     /// `user`, `project` and so on for a skill of this machine, and `registry`.
     pub source: &'a str,
@@ -89,7 +89,7 @@ pub struct PublishDocument<'a> {
     /// The public key that signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<&'a str>,
-    /// What the registry's scan found.
+    /// The findings of the registry's scan.
     pub findings: Vec<PublishedFinding<'a>>,
 }
 
@@ -105,7 +105,7 @@ pub struct PublishedFinding<'a> {
     pub file: &'a str,
     /// The line.
     pub line: u32,
-    /// What was found.
+    /// A description of the finding.
     pub message: &'a str,
 }
 
@@ -151,7 +151,7 @@ pub struct LoginDocument<'a> {
     pub registry: &'a str,
     /// The account; `null` after logging out.
     pub account: Option<&'a str>,
-    /// What its token permits.
+    /// The permissions of its token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<&'a str>,
 }

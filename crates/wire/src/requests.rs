@@ -1,14 +1,14 @@
-//! What clients of the daemon send: bodies of HTTP requests, and messages over a WebSocket.
+//! The requests of daemon clients: bodies of HTTP requests, and messages over a WebSocket.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The arguments of a skill: one text as a user types it, or words.
+/// The arguments of a skill: one string as the user types it, or a list of words.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ArgumentsField {
-    /// One text; spaces separate its words, quotes keep them together.
+    /// One string; spaces separate its words, quotes keep them together.
     Text(String),
     /// Words.
     Words(Vec<String>),
@@ -29,18 +29,18 @@ pub struct RenderRequest {
     pub arguments: ArgumentsField,
     /// Only the body, without the frame with its name and folder.
     pub raw: bool,
-    /// Leave commands as they are written: nothing runs.
+    /// Leave commands unchanged: nothing runs.
     pub no_exec: bool,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
-/// Who decides about permissions that are not approved.
+/// How permissions that are not approved are decided.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalsField {
-    /// The request is refused, with the command that approves them.
+    /// The request is refused; the error contains the command that approves them.
     #[default]
     Refuse,
     /// The request waits for an answer to `POST /approvals/{id}`.
@@ -56,11 +56,11 @@ pub struct ExecuteRequest {
     pub arguments: ArgumentsField,
     /// The input of a workflow, in place of the arguments.
     pub input: Option<Value>,
-    /// Which of its workflows, if it has several.
+    /// The workflow, if it has several.
     pub workflow: Option<String>,
     /// The model, as PROVIDER/NAME, in place of the configured one.
     pub model: Option<String>,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
@@ -71,7 +71,7 @@ pub struct ExecuteRequest {
 pub struct CallRequest {
     /// The input of the tool.
     pub input: Value,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 
@@ -93,7 +93,7 @@ pub struct ScanRequest {
 pub struct SelectRequest {
     /// The task.
     pub task: String,
-    /// The best so many only; skills that the task requires are always there.
+    /// The maximum number of skills, best first; skills that the task requires are always included.
     pub top: Option<usize>,
     /// Files that the task is about, in place of all files of the project.
     #[serde(default)]
@@ -101,9 +101,9 @@ pub struct SelectRequest {
     /// Languages that the task is about, in place of those of the files.
     #[serde(default)]
     pub languages: Vec<String>,
-    /// Whether the task is to write code; its words decide if not set.
+    /// Whether the task is to write code; if absent, its words decide.
     pub coding: Option<bool>,
-    /// What mistakes cost.
+    /// The cost of mistakes.
     #[serde(default)]
     pub risk: RiskField,
     /// The field of the task: a word of a skill's category or tags.
@@ -119,24 +119,24 @@ pub struct WhyRequest {
     pub task: String,
     /// Only this skill, with the triggers that don't match.
     pub skill: Option<String>,
-    /// What mistakes cost.
+    /// The cost of mistakes.
     #[serde(default)]
     pub risk: RiskField,
-    /// At most so many skills.
+    /// The maximum number of skills.
     pub limit: Option<usize>,
 }
 
-/// What mistakes cost.
+/// The cost of mistakes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RiskField {
-    /// Little.
+    /// Low.
     #[default]
     Low,
-    /// What skills may do is shown.
+    /// Medium: the permissions of skills are shown.
     Medium,
-    /// Much: skills that write or run commands are left out unless the task names them.
+    /// High: skills that write or run commands are left out unless the task names them.
     High,
 }
 
@@ -152,16 +152,16 @@ pub struct ComposeRequest {
     pub coding: bool,
 }
 
-/// `POST /permissions`: an answer that stays, for exactly the bytes that the user saw.
+/// `POST /permissions`: a permanent answer, for exactly the bytes that the user saw.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PermitRequest {
     /// Name of the skill.
     pub skill: String,
-    /// The digest of the skill's files when its permissions were shown. If it has another one now, the answer is refused.
+    /// The digest of the skill's files when its permissions were shown. If the files have changed since, the answer is refused.
     pub digest: String,
-    /// The permissions, as in `shell:exec(git *)`; none for everything that it asks for.
+    /// The permissions, as in `shell:exec(git *)`; if empty, all that it requests.
     #[serde(default)]
     pub permissions: Vec<String>,
     /// The answer.
@@ -186,7 +186,7 @@ pub enum DecisionField {
 pub struct ForgetRequest {
     /// Name of the skill.
     pub skill: String,
-    /// The permissions; none for all answers about it.
+    /// The permissions; if empty, all answers about the skill are deleted.
     #[serde(default)]
     pub permissions: Vec<String>,
 }
@@ -196,7 +196,7 @@ pub struct ForgetRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRequest {
-    /// The answer. One that the question does not offer is a no.
+    /// The answer. An answer that the question does not offer counts as no.
     pub answer: AnswerField,
 }
 
@@ -205,7 +205,7 @@ pub struct AnswerRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerField {
-    /// This act, or this run of the skill.
+    /// For this act, or this run of the skill.
     Once,
     /// Until the session ends.
     Session,
@@ -229,10 +229,10 @@ pub struct StartRequest {
     pub skills: Vec<String>,
     /// The id of a session that has ended, to continue it.
     pub resume: Option<String>,
-    /// Whether the agent only gives parts of the task to sub-agents.
+    /// Whether the agent only assigns parts of the task to sub-agents.
     #[serde(default)]
     pub orchestrate: bool,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     #[serde(default = "ask")]
     pub approvals: ApprovalsField,
 }
@@ -255,35 +255,35 @@ pub struct MessageRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SocketRequest {
-    /// Shows the token: the first message, if the upgrade did not.
+    /// Sends the token: the first message, if the upgrade did not contain it.
     Auth {
         /// The token.
         token: String,
     },
-    /// Answered with `skills_list`.
+    /// The reply is `skills_list`.
     ListSkills {
-        /// Words that name or description contain.
+        /// Words in the name or description.
         #[serde(default)]
         query: Option<String>,
         /// A status, as in the list.
         #[serde(default)]
         status: Option<String>,
-        /// At most so many.
+        /// The maximum number of skills.
         #[serde(default)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before.
+        /// The `next_cursor` of the previous page.
         #[serde(default)]
         cursor: Option<String>,
     },
-    /// Answered with `skill_result`.
+    /// The reply is `skill_result`.
     ExecuteSkill {
         /// Name of the skill.
         name: String,
-        /// How.
+        /// How it is executed.
         #[serde(flatten)]
         how: SocketExecute,
     },
-    /// Answered with `scan_result`.
+    /// The reply is `scan_result`.
     ScanSkill {
         /// Name of the skill.
         #[serde(default)]
@@ -292,7 +292,7 @@ pub enum SocketRequest {
         #[serde(default)]
         path: Option<String>,
     },
-    /// Answered with `subscribed`, and from then on `skills_changed` for each change.
+    /// The reply is `subscribed`, followed by `skills_changed` for each change.
     Subscribe,
 }
 
@@ -305,11 +305,11 @@ pub struct SocketExecute {
     pub arguments: ArgumentsField,
     /// The input of a workflow, in place of the arguments.
     pub input: Option<Value>,
-    /// Which of its workflows, if it has several.
+    /// The workflow, if it has several.
     pub workflow: Option<String>,
     /// The model, as PROVIDER/NAME, in place of the configured one.
     pub model: Option<String>,
-    /// Who decides about permissions that are not approved.
+    /// How permissions that are not approved are decided.
     pub approvals: ApprovalsField,
 }
 

@@ -27,7 +27,7 @@ pub struct ScannedRow {
     pub verdict: &'static str,
     /// How many files were read.
     pub files_scanned: usize,
-    /// The permissions that what it does takes.
+    /// The permissions that its code and instructions require.
     pub capabilities: Vec<&'static str>,
     /// The capabilities that were observed.
     pub observed: Observed,
@@ -41,9 +41,9 @@ pub struct ScannedRow {
     pub suppressed: usize,
     /// How many findings the baseline leaves out.
     pub baselined: usize,
-    /// That the user takes these bytes as they are.
+    /// Whether the user accepts these bytes as they are.
     pub acceptance: Option<AcceptanceRow>,
-    /// Permissions that would cover what it does, if they were requested.
+    /// Permissions that would cover its capabilities, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_permissions: Option<Vec<String>>,
 }
@@ -156,7 +156,7 @@ impl UnreadRow {
     }
 }
 
-/// That the user takes the skill as it is.
+/// Whether the user accepts the skill as it is.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptanceRow {
@@ -194,8 +194,8 @@ impl ScannedRow {
     }
 }
 
-/// The same as a SARIF log, for code hosts and editors. Paths below `base`, the folder of the project, are relative to it; a code host knows no
-/// other ones.
+/// The same as a SARIF log, for code hosts and editors. Paths below `base`, the folder of the project, are relative to it; a code host
+/// knows no other paths.
 #[must_use]
 pub fn sarif(document: &ScanDocument, version: &str, base: &str) -> Value {
     let mut rules: Vec<Value> = builtin_rules()
@@ -256,7 +256,7 @@ pub fn sarif(document: &ScanDocument, version: &str, base: &str) -> Value {
                 file => format!("not read: {file} ({})", unread.why),
             };
             let place = location(base, &skill.path, &unread.file, 0, 0);
-            // Skills with something unread are blocked: a log without a result would look clean.
+            // Skills with unread content are blocked: a log without a result would look clean.
             results.push(json!({
                 "ruleId": UNREAD,
                 "ruleIndex": unread_index,
@@ -284,7 +284,7 @@ pub fn sarif(document: &ScanDocument, version: &str, base: &str) -> Value {
     })
 }
 
-/// The id of results about what was not read.
+/// The rule id of results about unread content.
 const UNREAD: &str = "scan/incomplete";
 
 /// The base that relative paths refer to, by the name that code hosts know.

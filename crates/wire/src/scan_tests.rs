@@ -1,4 +1,4 @@
-//! A SARIF log has the shape that version 2.1.0 asks for: nothing that the schema doesn't know, nothing that it misses.
+//! A SARIF log has the shape that version 2.1.0 requires: no unknown properties, and no missing ones.
 
 use metier_scan::{ChainStep, FindingLocation, FoundBy, Unread};
 
@@ -48,7 +48,7 @@ fn log_in(base: &str) -> Value {
     sarif(&ScanDocument { skills: vec![row] }, "1.2.3", base)
 }
 
-/// The keys of an object are among those that the schema knows, and hold those that it needs.
+/// The keys of an object are known to the schema and include the required ones.
 fn check(value: &Value, needed: &[&str], known: &[&str]) {
     let object = value.as_object().expect("an object");
     for key in needed {

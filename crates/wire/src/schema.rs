@@ -1,7 +1,7 @@
 //! JSON Schemas of the files that users write, and of every document that a command prints with `--json`.
 //!
-//! The schemas of documents come from the types that are printed. Tests compare them with what the program prints in the specifications, and those of
-//! files with the skills of this repository.
+//! The schemas of documents come from the types that are printed. Tests compare them with what the program prints in the specifications,
+//! and those of files with the skills of this repository.
 
 mod documents;
 mod files;
@@ -18,7 +18,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 pub struct NamedSchema {
     /// The name of a file (`SKILL.yaml`), or of a command (`list`).
     pub name: &'static str,
-    /// What has this form, in one line.
+    /// The file or output that has this form, in one line.
     pub about: &'static str,
     make: fn() -> Value,
 }
@@ -40,12 +40,12 @@ pub fn schemas() -> impl Iterator<Item = &'static NamedSchema> {
     files::FILES.iter().chain(documents::DOCUMENTS)
 }
 
-/// The schemas of what the daemon takes and gives, besides the documents of commands.
+/// The schemas of the daemon's requests and replies, except the documents of commands.
 pub fn served_schemas() -> impl Iterator<Item = &'static NamedSchema> {
     served::SERVED.iter()
 }
 
-/// A generator for what is written, as opposed to what is read.
+/// A generator for written documents, as opposed to read ones.
 fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator()

@@ -17,30 +17,30 @@ use serde::Serialize;
 pub struct SelectDocument<'a> {
     /// The skills that fit: those that are required, then best first.
     pub picks: Vec<PickRow<'a>>,
-    /// Those that fit and wait for consent, because of the risk.
+    /// Skills that fit, but wait for consent because of the risk.
     pub held: Vec<PickRow<'a>>,
     /// Skills that were named and can't be picked.
     pub refused: Vec<RefusedRow<'a>>,
-    /// How many could not be scanned in time: only their names and descriptions were searched.
+    /// The number of skills that could not be scanned in time: only their names and descriptions were searched.
     pub unscanned: usize,
-    /// How many could have been picked.
+    /// The number of candidates.
     pub considered: usize,
-    /// Whether the task is one of writing code.
+    /// Whether the task is to write code.
     pub coding: bool,
     /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
-    /// How much can go wrong.
+    /// The risk.
     pub risk: &'static str,
-    /// Why the request can't be met; empty when it can.
+    /// Why the request can't be met; empty if it can.
     pub errors: Vec<LackRow<'a>>,
     /// Facts about the project; `null` if no trigger depends on it.
     pub project: Option<ProjectRow<'a>>,
-    /// What a model chose, with `--rerank`.
+    /// The model's choice, with `--rerank`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankRow<'a>>,
 }
 
-/// What a model chose among the skills that fit.
+/// A model's choice among the skills that fit.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RerankRow<'a> {
@@ -56,7 +56,7 @@ pub struct RerankRow<'a> {
     pub input_tokens: u64,
     /// Tokens of the answer.
     pub output_tokens: u64,
-    /// The cost, in the unit of the configured prices; `null` if they are not known.
+    /// The cost, in the unit of the configured prices; `null` if it is not known.
     pub cost: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct RerankRow<'a> {
 pub struct PickRow<'a> {
     /// Name of the skill.
     pub name: String,
-    /// How well, between 0 and 1.
+    /// How well it fits, between 0 and 1.
     pub score: f64,
     /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
@@ -78,11 +78,11 @@ pub struct PickRow<'a> {
     pub consent: Option<&'a str>,
 }
 
-/// How it is known whether a task is coding.
+/// The evidence that decides whether a task is coding.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodingRow<'a> {
-    /// How sure it is, between 0 (certainly not) and 1.
+    /// The certainty, between 0 (certainly not coding) and 1.
     pub score: f64,
     /// The evidence, positive and negative.
     pub evidence: Vec<EvidenceRow<'a>>,
@@ -106,7 +106,7 @@ pub struct EvidenceRow<'a> {
 pub struct LackRow<'a> {
     /// A stable code.
     pub code: &'static str,
-    /// What is missing, as a sentence.
+    /// The missing requirement, as a sentence.
     pub message: String,
     /// The skills that are missing.
     pub skills: Vec<&'a str>,
@@ -158,17 +158,17 @@ pub struct WhyDocument<'a> {
     pub skills: Vec<AccountRow<'a>>,
     /// The best skills that have words of the task and were not picked.
     pub near_misses: Vec<NearMissRow>,
-    /// How many could not be scanned in time: only their names and descriptions were searched.
+    /// The number of skills that could not be scanned in time: only their names and descriptions were searched.
     pub unscanned: usize,
-    /// How many could have been picked.
+    /// The number of candidates.
     pub considered: usize,
-    /// Whether the task is one of writing code.
+    /// Whether the task is to write code.
     pub coding: bool,
     /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
-    /// How much can go wrong.
+    /// The risk.
     pub risk: &'static str,
-    /// Why the request can't be met; empty when it can.
+    /// Why the request can't be met; empty if it can.
     pub errors: Vec<LackRow<'a>>,
     /// Facts about the project; `null` if no trigger depends on it.
     pub project: Option<ProjectRow<'a>>,
@@ -188,21 +188,21 @@ pub struct AccountRow<'a> {
     pub score: f64,
     /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
-    /// Where its texts have words of the task, with the points of each; empty unless the skill was named.
+    /// The parts of the skill that contain words of the task, with the points of each; empty unless the skill was named.
     pub shares: Vec<ShareRow<'a>>,
-    /// Words of the task that it has nowhere; empty unless the skill was named.
+    /// Words of the task that the skill does not contain; empty unless the skill was named.
     pub missing: Vec<String>,
-    /// Triggers that wait for something else.
+    /// Triggers that did not match.
     pub misses: Vec<MissRow<'a>>,
     /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
-    /// The powers that require consent at the risk of the task.
+    /// The permissions that require consent at the risk of the task.
     pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
 }
 
-/// A skill that has words of a task, and too few of them to be picked.
+/// A skill that contains words of a task, but too few of them to be picked.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NearMissRow {
@@ -210,7 +210,7 @@ pub struct NearMissRow {
     pub name: String,
     /// How well it fits, between 0 and 1.
     pub score: f64,
-    /// The words of the task, and where they are.
+    /// The words of the task, and where the skill contains them.
     pub why: String,
 }
 
@@ -220,7 +220,7 @@ pub struct NearMissRow {
 pub struct ShareRow<'a> {
     /// The words of the task.
     pub words: &'a str,
-    /// Where they are: `in its name`, `in its description`, `in its body` …
+    /// The place: `in its name`, `in its description`, `in its body` …
     pub place: &'static str,
     /// Its points.
     pub points: f64,
@@ -264,7 +264,7 @@ impl<'a> PickRow<'a> {
 }
 
 impl<'a> RefusedRow<'a> {
-    /// A refusal of an inventory.
+    /// A skill of an inventory that can't be picked.
     #[must_use]
     pub fn new(inventory: &Inventory, refused: &'a UnusableSkill<'_>) -> Self {
         Self {
@@ -289,7 +289,7 @@ impl<'a> ProjectRow<'a> {
 }
 
 impl<'a> AccountRow<'a> {
-    /// An account of a skill of an inventory.
+    /// An explanation for a skill of an inventory.
     #[must_use]
     pub fn new(inventory: &Inventory, account: &'a Account<'_>) -> Self {
         let entry = inventory.entry(account.skill);

@@ -1,4 +1,4 @@
-//! Documents that only the daemon gives: pages of a list, results of executing a skill, questions, sessions, changes.
+//! Documents that only the daemon returns: pages of a list, results of executing a skill, questions, sessions, changes.
 
 use metier::{
     ApprovalQuestion, ApprovalSubject, CurrentSkills, PendingApproval, SkillChanges, WatchState,
@@ -17,17 +17,17 @@ use crate::{
 
 /// A part of the list of skills.
 ///
-/// Written like [`ListDocument`](crate::ListDocument), and with `next_cursor` and `total`.
+/// Like [`ListDocument`](crate::ListDocument), with `next_cursor` and `total` added.
 pub struct SkillsPage<'a> {
     /// All skills.
     pub inventory: &'a Inventory,
-    /// Those of this page, as positions in the inventory.
+    /// The skills of this page, as positions in the inventory.
     pub rows: &'a [usize],
     /// How many skills match, on all pages.
     pub total: usize,
     /// Where the next page begins.
     pub next_cursor: Option<String>,
-    /// Whether this is the first page: it has the problems of folders.
+    /// Whether this is the first page, which includes the problems of folders.
     pub is_first: bool,
 }
 
@@ -67,7 +67,7 @@ impl SkillsPage<'_> {
     }
 }
 
-/// What [`SkillsPage`] writes.
+/// The fields that [`SkillsPage`] writes.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
@@ -80,7 +80,7 @@ pub(crate) struct SkillsPageShape {
     next_cursor: Option<String>,
 }
 
-/// What came of executing a skill.
+/// The result of executing a skill.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutedDocument {
@@ -90,16 +90,16 @@ pub struct ExecutedDocument {
     pub mode: &'static str,
     /// The rendered text, the answer of the sub-agent, or the output of the workflow as text.
     pub content: String,
-    /// The output of a workflow as it is.
+    /// The output of a workflow as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// Whether the workflow reported an error.
     pub is_error: bool,
     /// The commands that ran.
     pub commands: Vec<CommandRow>,
-    /// The receipts of what it did; the newest ones, if there are many.
+    /// The receipts of its acts; only the newest if there are many.
     pub receipts: Vec<ReceiptRow>,
-    /// What the user should know: that the last good version of a broken skill was used, for one.
+    /// Notices for the user, for example that the last good version of a broken skill was used.
     pub warnings: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ pub struct ApprovalsDocument {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalRow {
-    /// What to answer to.
+    /// The id to answer to.
     pub id: String,
     /// The session that asks.
     pub session: String,
@@ -129,13 +129,13 @@ pub struct ApprovalRow {
     pub path: String,
     /// `permissions` for a skill that starts, or `act` for one act that is about to happen.
     pub kind: &'static str,
-    /// How dangerous it is, in a word.
+    /// The danger, in one word.
     pub danger: &'static str,
     /// The requested permissions, or the act.
     pub wants: Vec<String>,
     /// The question as it is printed at a terminal, without keys and colours.
     pub text: String,
-    /// The answers that allow something; `no` is always possible.
+    /// The answers that allow it; `no` is always possible.
     pub answers: Vec<OfferRow>,
 }
 
@@ -145,7 +145,7 @@ pub struct ApprovalRow {
 pub struct OfferRow {
     /// `once`, `session` or `always`.
     pub answer: &'static str,
-    /// The permissions that it covers; none for `once`.
+    /// The permissions that it covers; empty for `once`.
     pub covers: Vec<String>,
 }
 
@@ -203,14 +203,14 @@ const fn danger(danger: Danger) -> &'static str {
     }
 }
 
-/// `skills_changed`: what is different since the last message.
+/// `skills_changed`: the changes since the last message.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillsChangedDocument {
     /// `skills_changed`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Counts the listings.
+    /// The number of the listing.
     pub generation: u64,
     /// Names of skills that are new.
     pub added: Vec<String>,
@@ -218,7 +218,7 @@ pub struct SkillsChangedDocument {
     pub changed: Vec<String>,
     /// Names of skills that are gone.
     pub removed: Vec<String>,
-    /// Those among them that can't be read, and why.
+    /// New or changed skills that can't be read, with the reasons.
     pub broken: Vec<BrokenRow>,
 }
 
@@ -230,14 +230,14 @@ pub struct BrokenRow {
     pub name: String,
     /// Path of the skill's folder.
     pub path: String,
-    /// What is wrong, a sentence each.
+    /// The problems, one sentence each.
     pub problems: Vec<String>,
     /// Whether its last good version is used meanwhile.
     pub last_good: bool,
 }
 
 impl SkillsChangedDocument {
-    /// The message about changes, with what is known of the skills now.
+    /// The message about changes, with the current state of the skills.
     #[must_use]
     pub fn new(changes: &SkillChanges, now: &CurrentSkills) -> Self {
         let names = |skills: &[WatchedSkill]| -> Vec<String> {
@@ -287,7 +287,7 @@ pub struct SessionsDocument {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionRow {
-    /// Its id, until the daemon ends.
+    /// Its id, valid until the daemon ends.
     pub id: String,
     /// The id of the conversation: `metier chat --resume ID` continues it once the session has ended.
     pub conversation: String,
@@ -315,7 +315,7 @@ pub struct StatusDocument {
     pub started: String,
     /// The project that it works in.
     pub project: String,
-    /// Counts the listings of the skills.
+    /// The number of the listing.
     pub generation: u64,
     /// How many skills have each status.
     pub counts: ListCounts,
@@ -363,7 +363,7 @@ pub struct AgentSkillsRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkDocument {
-    /// What follows the address of the daemon; it works once, for ten minutes.
+    /// The path and query after the daemon's address; it works once, within ten minutes.
     pub path: String,
 }
 
@@ -456,7 +456,7 @@ impl AgentSkillsRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefreshDocument {
-    /// Counts the listings of the skills.
+    /// The number of the listing.
     pub generation: u64,
     /// How many skills have each status.
     pub counts: ListCounts,

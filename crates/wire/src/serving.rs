@@ -1,4 +1,4 @@
-//! Documents of a door for programs that have no command of their own: pages of skills and tools, searches, executed skills, skills for hosts.
+//! Documents for programs that have no command of their own: pages of skills and tools, searches, executed skills, skills for hosts.
 
 #[cfg(feature = "run")]
 use metier::{Called, ExecutionMode, RenderedSkill};
@@ -14,24 +14,24 @@ use crate::{
     served::ExecutedDocument,
 };
 
-/// A part of the skills: as in `list --json`, with what is needed to get the rest.
+/// A part of the skills, as in `list --json`, with the means to get the rest.
 #[derive(Serialize)]
 pub struct ModelSkillsPage {
     /// The rows of `list --json`.
     pub skills: Vec<Value>,
-    /// What is wrong with these skills.
+    /// Problems with these skills.
     pub diagnostics: Vec<Value>,
     /// How many skills have each status, on all pages.
     pub counts: Value,
     /// How many skills there are on all pages.
     pub total: usize,
-    /// Gets the next page.
+    /// The cursor of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl ModelSkillsPage {
-    /// A page without skills yet.
+    /// An empty page.
     #[must_use]
     pub fn new(counts: StatusCounts, total: usize) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl ModelSkillsPage {
         row
     }
 
-    /// What is wrong with the files of a skill.
+    /// Problems with the files of a skill.
     #[must_use]
     pub fn diagnostics_of(skill: Skill<'_>) -> Vec<Value> {
         let entry = skill.entry();
@@ -70,9 +70,9 @@ impl ModelSkillsPage {
 pub struct FoundSkillsPage {
     /// The skills of this page.
     pub skills: Vec<FoundSkillRow>,
-    /// How many were found.
+    /// The number of skills that were found.
     pub total: usize,
-    /// Gets the next page.
+    /// The cursor of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -88,7 +88,7 @@ pub struct FoundSkillRow {
     pub source: &'static str,
     /// How well it fits, between 0 and 1.
     pub score: f64,
-    /// Why it fits, a sentence each.
+    /// Why it fits, one sentence for each reason.
     pub why: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl From<RankedSkill<'_>> for FoundSkillRow {
             name: found.skill.name().into_owned(),
             description: found.skill.description().to_owned(),
             source: found.skill.source().as_str(),
-            // Two digits are enough, and are the same on every machine.
+            // Two digits are enough, and they are the same on every machine.
             score: (found.score * 100.0).round() / 100.0,
             why: found.why,
         }
@@ -152,7 +152,7 @@ impl ExecutedDocument {
     }
 }
 
-/// The output of a tool or a workflow as text: a text as it is, anything else as JSON.
+/// The output of a tool or a workflow: a string unchanged, any other value as JSON.
 #[must_use]
 pub fn text_of(output: &Value) -> String {
     match output {
@@ -161,7 +161,7 @@ pub fn text_of(output: &Value) -> String {
     }
 }
 
-/// The entry of a skill for a host that reads and verifies its files itself.
+/// The entry of a skill for a host that reads and verifies the skill's files itself.
 #[must_use]
 pub fn skill_entry(skill: &SkillResource) -> Value {
     let files = skill
@@ -175,7 +175,7 @@ pub fn skill_entry(skill: &SkillResource) -> Value {
     })
 }
 
-/// No document fails to serialize: their keys are strings, and they hold no numbers that JSON does not have.
+/// No document fails to serialise: the keys are strings, and all numbers can be represented in JSON.
 fn value(document: &impl Serialize) -> Value {
     serde_json::to_value(document).unwrap_or_default()
 }

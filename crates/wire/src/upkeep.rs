@@ -1,4 +1,4 @@
-//! Documents about installed skills: enabled or not, in other agents' folders, newer versions.
+//! Documents about installed skills: whether they are enabled, copies in other agents' folders, newer versions.
 
 use metier::{
     Error,
@@ -32,7 +32,7 @@ pub struct SwitchDocument {
 pub struct SwitchRow {
     /// Name of the skill.
     pub name: String,
-    /// Whether it was different before.
+    /// Whether its state changed.
     pub changed: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct ProfileRow {
     pub name: String,
     /// Its skills.
     pub skills: Vec<String>,
-    /// Those of them that are not on this machine.
+    /// Skills of the profile that are not on this machine.
     pub missing: Vec<String>,
     /// Whether it is in use.
     pub active: bool,
@@ -138,7 +138,7 @@ pub struct SyncRow {
     pub path: String,
     /// `link`, `copy`, `keep`, `shared`, `remove` or `leave`.
     pub action: &'static str,
-    /// What is there, if it was left as it is.
+    /// The existing file or folder, if it was left unchanged.
     pub found: Option<&'static str>,
 }
 
@@ -185,21 +185,21 @@ pub struct UpdateRow {
     pub source: String,
     /// `current`, `ready`, `edited` or `failed`.
     pub state: &'static str,
-    /// What is here.
+    /// The current revision.
     pub here: RevisionRow,
-    /// What it would become.
+    /// The revision that it would be updated to.
     pub newest: Option<RevisionRow>,
     /// The files that differ.
     pub files: Vec<FileDiffRow>,
-    /// The permissions that only one of the two asks for.
+    /// The permissions that were added or removed.
     pub permissions: DifferenceRow,
-    /// The hosts that only one of the two names.
+    /// The hosts that were added or removed.
     pub hosts: DifferenceRow,
     /// The files that were edited here.
     pub edited: Vec<String>,
     /// The edited files that the new state changes too.
     pub conflicts: Vec<String>,
-    /// What needs a decision: `blocked`, `other_signer` and so on.
+    /// The problem that needs a decision: `blocked`, `other_signer` and so on.
     pub obstacles: Vec<&'static str>,
     /// Why it can't be updated.
     pub error: Option<ProblemRow>,
@@ -211,7 +211,7 @@ pub struct UpdateRow {
 pub struct ProblemRow {
     /// A stable code.
     pub code: &'static str,
-    /// What happened, for people.
+    /// A description of the error, for people.
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,
@@ -276,7 +276,7 @@ impl From<&FileDiff> for FileDiffRow {
     }
 }
 
-/// What only one of two sets contains.
+/// The differences between two sets.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
@@ -349,13 +349,13 @@ pub struct OutdatedRow {
     pub name: String,
     /// Where it was installed from.
     pub source: String,
-    /// Whether the source contains something else.
+    /// Whether the source differs.
     pub outdated: bool,
-    /// What is here.
+    /// The current revision.
     pub here: RevisionRow,
-    /// What the source contains now.
+    /// The revision in the source.
     pub newest: Option<RevisionRow>,
-    /// Why that is not known.
+    /// Why the source's revision is not known.
     pub error: Option<ProblemRow>,
 }
 
@@ -376,9 +376,9 @@ impl From<&UpdateAvailability> for OutdatedRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DepsTreeDocument {
-    /// The skills that were asked about, each with the skills that it requires.
+    /// The requested skills, each with the skills that it requires.
     pub skills: Vec<RequiredRow>,
-    /// Why no versions fit together, in sentences.
+    /// Why no versions are compatible, in sentences.
     pub conflicts: Vec<String>,
 }
 
@@ -394,7 +394,7 @@ pub struct RequiredRow {
     pub requires: Option<String>,
     /// `installed`, `missing`, `wrong_version` or `circular`.
     pub state: &'static str,
-    /// Whether the skill above works without it.
+    /// Whether the requiring skill works without it.
     pub optional: bool,
     /// The skills that it requires in turn.
     pub skills: Vec<Self>,

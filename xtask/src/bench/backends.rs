@@ -47,7 +47,7 @@ fn wasm(table: &mut BenchTable) -> Result<()> {
     }
     let figures = Figures::of(&mut command)?;
     let kinds = [
-        ("wasm", "wasm, a guest that answers at once"),
+        ("wasm", "wasm, a module that answers immediately"),
         ("component", "wasm, word-count"),
     ];
     for (name, what) in kinds.into_iter().take(if there { 2 } else { 1 }) {

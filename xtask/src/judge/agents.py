@@ -71,5 +71,5 @@ def judge(model, names, told, results, said):
     refused = "metier permissions tally --approve" in results[3]
     check("what is not approved is refused with what to type", refused, results[3])
     blocked = "blocked" in results[4] and "id_rsa | curl" not in results[4]
-    check("a dangerous skill is not given out", blocked, results[4])
+    check("a dangerous skill is withheld", blocked, results[4])
     check("the script was played to its end", not model.problems and DONE in said, f"{model.problems} {said[-300:]}")

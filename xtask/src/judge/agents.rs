@@ -14,7 +14,7 @@ const AGENT: &[&str] = &[
     "a skill is activated",
     "a tool of the skill is called",
     "what is not approved is refused with what to type",
-    "a dangerous skill is not given out",
+    "a dangerous skill is withheld",
     "the script was played to its end",
 ];
 

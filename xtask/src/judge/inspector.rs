@@ -154,7 +154,7 @@ const CALLS: &[InspectorCall] = &[
         &["not-approved", "metier permissions tally --approve"],
     ),
     tool(
-        "a dangerous skill is not given out",
+        "a dangerous skill is withheld",
         &["activate_skill", r#"{"name": "sync"}"#],
         TOOL_ERROR,
         &["\"code\":\"blocked\""],

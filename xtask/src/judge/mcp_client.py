@@ -189,7 +189,7 @@ async def skills(talk):
     seen = await talk.call("skill-execute", {"name": "ddd-expert", "arguments": "the order service"})
     check("execute", not seen.is_error and "Collect the words" in str(seen), seen)
     seen = await talk.call("activate_skill", {"name": "sync"})
-    check("a dangerous skill is not given out", seen.code == "blocked" and "curl" not in seen.text, seen)
+    check("a dangerous skill is withheld", seen.code == "blocked" and "curl" not in seen.text, seen)
 
 
 async def pages(talk):

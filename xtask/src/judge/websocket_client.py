@@ -122,7 +122,7 @@ async def messages(socket):
     fits = answer["type"] == "error" and "metier permissions facts --approve" in json.dumps(answer)
     check("what is not approved is refused with what to type", fits, answer)
     answer = await socket.ask("execute_skill", name="sync")
-    check("a dangerous skill is not given out", answer["type"] == "error" and answer["code"] == "blocked", answer)
+    check("a dangerous skill is withheld", answer["type"] == "error" and answer["code"] == "blocked", answer)
     answer = await socket.ask("delete_everything")
     again = await socket.ask("list_skills")
     fits = answer["type"] == "error" and again["type"] == "skills_list"
@@ -142,7 +142,7 @@ async def changes(socket):
     file.write_text(good)
     told = await socket.announced("added", "late")
     check("a skill that appears is announced", answer["type"] == "subscribed" and told, socket.news)
-    # A version is kept once it was given out.
+    # A version that was returned is kept.
     await socket.ask("execute_skill", name="late")
     file.write_text("---\nname: late\n---\n")
     told = await socket.announced("changed", "late")

@@ -1,4 +1,4 @@
-//! The ground of these sessions: skills and a store on a disk, and a model that costs nothing.
+//! The setup of these sessions: skills and a store on a disk, and a model that costs nothing.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use metier_store::Store;
 
 use crate::stage::{Error, Judging, Stage};
 
-/// The time of everything that is written.
+/// The time that is used for everything that is written.
 pub(crate) const NOW: &str = "2026-01-02T03:04:05.678Z";
 
 /// Skills and a store on a disk.
@@ -71,7 +71,7 @@ impl Disk {
 }
 
 impl Disk {
-    /// What a session and its sub-agents share.
+    /// The values that a session and its sub-agents share.
     pub(crate) fn context(&self) -> AgentContext {
         let chosen = self.chosen.clone();
         AgentContext::new(

@@ -1,8 +1,8 @@
-//! What a turn costs beside the model, for `cargo xtask bench agent`: each line is a name and a number.
+//! The cost of a turn apart from the model, for `cargo xtask bench agent`: each line is a name and a number.
 //!
 //! `turns METIER SKILLS FOLDER [TURNS]` needs the program, which interprets Starlark, a folder of skills, and an empty folder on a
-//! disk. The model has its answer ready; the bytes of every request are put together all the same. Turns are as long as they are in
-//! practice, so that the conversation fills its window, is summed up, and fills it again.
+//! disk. The model's answer is prepared, but the bytes of every request are still built. Turns are as long as they are in
+//! practice, so that the conversation fills its window, is summarised, and fills it again.
 
 mod ground;
 mod ready;
@@ -32,7 +32,7 @@ use stage::{Error, Outcome, tell};
 const QUESTION_BYTES: usize = 500;
 const ANSWER_BYTES: usize = 2_000;
 const SKILLS: usize = 1_000;
-/// Of the window's 150,000 tokens four fifths are used before it is summed up.
+/// Four fifths of the window's 150,000 tokens are used before the conversation is summarised.
 const FULL_TOKENS: usize = 110_000;
 
 /// A skill of the usual size.
@@ -94,7 +94,7 @@ fn write_greeter(folder: &Path) -> Outcome {
     Ok(fs::write(folder.join("SKILL.yaml"), manifest)?)
 }
 
-/// What every turn needs at least: a question and an answer in the store.
+/// The minimum that every turn needs: a question and an answer in the store.
 fn lines(agent_environment: &Disk) -> Outcome {
     let store = agent_environment.store()?;
     let (id, at) = ("00000000000000ff", NOW);
@@ -120,7 +120,7 @@ fn lines(agent_environment: &Disk) -> Outcome {
     Ok(())
 }
 
-/// A long conversation: how long its turns take, and what is left of them.
+/// A long conversation: how long its turns take, and how much of it is kept.
 fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     let heard = Arc::new(Heard::default());
     let start = Instant::now();
@@ -139,7 +139,7 @@ fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> O
         let (mut times, mut was_full) = (Times::default(), false);
         for _ in 0..turns {
             times.take(|| session.turn(&question))?;
-            // Once on the way up, where it is nearly as long as it gets.
+            // Once while it grows, when it is nearly at its maximum.
             if !was_full && session.conversation().tokens() > FULL_TOKENS {
                 was_full = true;
                 tell(
@@ -156,7 +156,7 @@ fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> O
     })
 }
 
-/// How long it takes to put a request together, as at the beginning of a turn.
+/// How long building a request takes, as at the start of a turn.
 fn prompt(session: &mut AgentConversation) -> Result<f64, Error> {
     let mut times = Times::default();
     for _ in 0..500 {
@@ -258,7 +258,7 @@ impl Times {
         done.map_err(|error| error.to_string().into())
     }
 
-    /// What so many of a hundred did not exceed.
+    /// The percentile of the times.
     fn part(&self, percent: usize) -> f64 {
         let mut times = self.0.clone();
         times.sort_by(f64::total_cmp);
@@ -276,7 +276,7 @@ impl Times {
     }
 }
 
-/// What this process holds.
+/// The memory of this process.
 struct Held {
     memory_mb: f64,
     threads: usize,

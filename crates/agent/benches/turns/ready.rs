@@ -1,4 +1,4 @@
-//! Models that take no time: one that answers without being sent anything, and one behind HTTP on this machine.
+//! Models that take no time: one that answers without a request, and one behind HTTP on this machine.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -28,7 +28,7 @@ pub(crate) fn words(bytes: usize) -> String {
     text
 }
 
-/// A model that has its answer ready. The request is written as it would be sent, and goes nowhere.
+/// A model with a prepared answer. The request is built as for a server, but not sent.
 pub(crate) struct Ready {
     provider: Provider,
     answer: String,
@@ -107,7 +107,7 @@ pub(crate) fn chosen(model: Arc<dyn LanguageModel>) -> Result<ChosenModel, Error
     })
 }
 
-/// A model behind HTTP: what answers there has its answer ready, too.
+/// A model behind HTTP; its server has a prepared answer too.
 pub(crate) fn behind_http(answer: &str) -> Result<Provider, Error> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
@@ -132,7 +132,7 @@ pub(crate) fn behind_http(answer: &str) -> Result<Provider, Error> {
     provider(&format!("http://{address}/v1"))
 }
 
-/// Reads one request to its end, and answers it.
+/// Reads one complete request, and answers it.
 fn serve(mut stream: &TcpStream, reply: &[u8]) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;

@@ -10,25 +10,25 @@ use std::collections::BTreeSet;
 use crate::provider::plain;
 use crate::{StopReason, ToolCall};
 
-/// As many calls of one answer are taken as a person could follow.
+/// The maximum number of calls of one answer: as many as a person could follow.
 const MAX_CALLS: usize = 64;
 /// Maximum length of a call id, in bytes.
 const MAX_ID: usize = 128;
-/// Maximum length of a name. Tool names are shorter, so a name that was cut is unknown.
+/// Maximum length of a name. Tool names are shorter, so a truncated name is unknown.
 const MAX_NAME: usize = 200;
 
 /// The calls of one answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct AcceptedCalls {
     pub(super) calls: Vec<ToolCall>,
-    /// How many more there were.
+    /// How many more calls there were.
     pub(super) surplus: usize,
-    /// Whether the answer ended in the last of them.
+    /// Whether the answer ended inside the last call.
     pub(super) is_cut: bool,
 }
 
 impl AcceptedCalls {
-    /// Those of an answer that ended like this; `known` are the handles that are in the conversation.
+    /// The calls of an answer with this stop reason; `known` are the ids that the conversation contains.
     pub(super) fn new<'k>(
         mut calls: Vec<ToolCall>,
         stop: &StopReason,

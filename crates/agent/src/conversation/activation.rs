@@ -39,12 +39,12 @@ pub(super) const fn reason(by: ActivatedBy) -> &'static str {
 pub(super) struct Activated {
     /// Name of the skill.
     pub(super) skill: String,
-    /// Its text; none if the same text is in the conversation already.
+    /// Its text; `None` if the conversation already contains the same text.
     pub(super) text: Option<SkillText>,
 }
 
 impl AgentConversation {
-    /// Processes a user message: skills that it names are loaded, and one at its start can do all of the work.
+    /// Processes a user message: skills that it names are loaded, and one at its start can take over the whole task.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, ErrorReport> {
         // Hooks that may block the message read it before any skill is loaded because of it.
         self.system_prompt()?;
@@ -72,7 +72,7 @@ impl AgentConversation {
         }
         let triggered = self.load_triggered(trimmed, &named);
         skills.extend(triggered.iter().filter_map(|one| one.loaded.text.clone()));
-        // And so do the hooks of the skills that it names; a blocked message is not part of the conversation.
+        // So do the hooks of the skills that it names; a blocked message is not part of the conversation.
         if let Err(report) = self.system_prompt() {
             self.forget(&skills)?;
             return Err(report);
@@ -102,7 +102,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// The skill that a mention means, if there is one.
+    /// The skill that a mention refers to, if there is one.
     fn meant(&self, mention: &Mention<'_>) -> Option<&CatalogEntry> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(mention.name).ok();
@@ -116,7 +116,7 @@ impl AgentConversation {
         found.map(|skill| inventory.entry(skill))
     }
 
-    /// A message that starts with `/name` is for the skill of that name: a misspelt one is not sent to the model.
+    /// A message that starts with `/name` is for the skill of that name: a misspelt name is not sent to the model.
     fn must_be_known(&self, name: &str) -> Result<(), ErrorReport> {
         let found = self.runtime.inventory().find(name);
         found.map(drop).map_err(|missing| not_found(&missing))
@@ -157,7 +157,7 @@ impl AgentConversation {
                 text: answer.clone(),
             });
         }
-        // No model answered, so none can continue.
+        // No model answered, so there is no answer to continue.
         let words = self.transformed(answer, false)?;
         Ok(Some(words.text))
     }
@@ -211,7 +211,7 @@ impl AgentConversation {
         })
     }
 
-    /// A skill whose text is in the conversation already gets the rest back.
+    /// A skill whose text is in the conversation already gets its tools and rules back.
     pub(super) fn revive(&mut self, name: &str) -> Result<(), ErrorReport> {
         let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
@@ -222,7 +222,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// The skills of a sub-agent, in order: the contract of each follows its text.
+    /// The skills of a sub-agent, in order: each text is followed by the skill's contract.
     pub(super) fn inject(&mut self, set: &SkillSet) -> Result<(), ErrorReport> {
         let mut members = Vec::new();
         for skill in self.judged_members(set)? {
@@ -321,7 +321,7 @@ impl AgentConversation {
             .map_err(|error| not_active(&skill.entry.name(), &error))
     }
 
-    /// Starts a skill, and lets its rules hold.
+    /// Starts a skill, and applies its rules.
     fn enliven(&mut self, skill: &LoadedSkill) -> Result<(), ErrorReport> {
         self.start(skill)?;
         self.rules.narrow(&skill.manifest);
@@ -340,7 +340,7 @@ impl AgentConversation {
         }
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
-            // A name that means nothing here is the author's wish for a model that the user does not have.
+            // An unknown name is a model of the author's that the user does not have.
             match model_beside(&self.context, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
@@ -355,7 +355,7 @@ impl AgentConversation {
         self.instead = Some(chosen);
     }
 
-    /// Of a skill with several workflows the first word names one.
+    /// If a skill has several workflows, the first word selects one.
     fn which_workflow<'a>(&self, skill: &str, arguments: &'a str) -> (Option<&'a str>, &'a str) {
         let arguments = arguments.trim();
         let (first, rest) = arguments
@@ -378,7 +378,7 @@ impl AgentConversation {
     ) -> Result<String, ErrorReport> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
-        // It has no text in the conversation: its rules have to hold after a resume, too.
+        // It has no text in the conversation: its rules have to apply after a resume, too.
         self.record(HistoryRecord::Activated {
             skill: name.clone(),
         })?;
@@ -415,18 +415,18 @@ impl AgentConversation {
     }
 }
 
-/// Whether a model that activates a skill starts its workflow: of a skill that has tools too, only if it gives the workflow something to work on.
+/// Whether a model that activates a skill starts its workflow: for a skill that also has tools, only if the model passes arguments.
 pub(super) fn model_runs_workflow(manifest: &SkillManifest, arguments: &str) -> bool {
     let has_tools = manifest.card.types.contains(SkillType::Tool);
     manifest.card.runs_workflow() && !(has_tools && arguments.trim().is_empty())
 }
 
-/// A name that means exactly this skill: several can have the same name.
+/// A name that refers to exactly this skill: several can have the same name.
 pub(super) fn place(entry: &CatalogEntry) -> String {
     entry.place.path().to_string_lossy().into_owned()
 }
 
-/// The model that a skill requires; the two values for "any" are none.
+/// The model that a skill requires; `None` for the two values that mean any model.
 pub(super) fn wanted_model(manifest: &SkillManifest) -> Option<&str> {
     let named = manifest.invocation.model.as_deref();
     named.filter(|name| !matches!(*name, "inherit" | "default"))

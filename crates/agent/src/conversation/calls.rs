@@ -1,7 +1,7 @@
 //! The tools that a model calls: each is checked, and always answered.
 //!
-//! Every call gets a result, even one that was refused: a model without one stops, and no provider accepts the conversation. Output
-//! of tools is untrusted: none of our frames starts or ends in it, and all of it together leaves space in the model's window.
+//! Every call gets a result, even a refused one: a model without one stops, and no provider accepts the conversation. Output
+//! of tools is untrusted: none of our frames starts or ends in it, and the total leaves space in the model's window.
 //! Sub-agents start first, each on its own thread; the other calls of the same answer are made meanwhile, in order.
 
 use std::thread;
@@ -27,15 +27,15 @@ use crate::rules::{ForbiddenTool, RequestedTool};
 use crate::toolbox::ToolTarget;
 use crate::{CallArguments, ErrorReport, HistoryRecord, ToolCall};
 
-/// As much of an answer as a model gets.
+/// The maximum output of one call for the model.
 pub(super) const MAX_OUTPUT: usize = 60_000;
-/// And as much as it gets in any case, however many tools it calls at once.
+/// The maximum output of all calls of one answer.
 const MIN_OUTPUT: usize = 1_000;
-/// A file of a skill.
+/// The maximum size of a skill's file.
 const MAX_RESOURCE: u64 = 1 << 20;
 /// Maximum number of sub-agents that run at once.
 const AT_ONCE: usize = 4;
-/// Tools that are named when one is unknown.
+/// How many tools are named when one is unknown.
 const MAX_NAMED: usize = 40;
 
 /// The result of a call.
@@ -73,28 +73,28 @@ impl From<ErrorReport> for CallOutcome {
 
 /// The decision about a call.
 enum CallJob {
-    /// Nothing: this is the answer.
+    /// No call: this is the result.
     Answer(CallOutcome),
     /// It is refused, for this reason.
     Refused(ForbiddenTool, Option<String>),
-    /// A sub-agent that is not started, with all that is wrong.
+    /// A sub-agent that is not started, with all errors.
     Rejected(ErrorReport),
-    /// The program does it.
+    /// The program runs it.
     Own(BuiltinTool, Map<String, Value>),
-    /// A skill does it.
+    /// A skill runs it.
     Skill {
         skill: String,
         short: String,
         input: Map<String, Value>,
     },
-    /// A server does it.
+    /// A server runs it.
     Server(Map<String, Value>),
-    /// A sub-agent does it.
+    /// A sub-agent runs it.
     Child(Box<Subagent>),
 }
 
 impl AgentConversation {
-    /// Answers all calls of one answer. Of those beyond the limit the model only gets the number.
+    /// Returns results for all calls of one answer. For the calls beyond the limit the model gets only their number.
     pub(super) fn run_calls(&mut self, taken: AcceptedCalls) -> Result<(), ErrorReport> {
         let AcceptedCalls {
             calls,
@@ -213,7 +213,7 @@ impl AgentConversation {
         let loads = |(_, job): &(ToolCall, CallJob)| {
             matches!(job, CallJob::Own(BuiltinTool::ActivateSkill, _))
         };
-        // Whose files changed can be seen of one call at a time.
+        // The changed files can be determined for one call at a time only.
         let is_watched = |(id, skill, short, _): &(&str, &str, &str, Value)| {
             let name = jobs.iter().find(|(call, _)| call.id == *id);
             self.pipeline.watches(RequestedTool {
@@ -226,7 +226,7 @@ impl AgentConversation {
             return Ok(Vec::new());
         }
         let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
-        // Recorded before anything starts: after a crash it is unknown which of them ran. The others start in their turn.
+        // Recorded before any tool starts: after a crash it is unknown which of them ran. The others start in their turn.
         for (id, skill, ..) in inputs.iter().skip(1) {
             if is_alone(skill) {
                 self.record(HistoryRecord::Began {
@@ -243,7 +243,7 @@ impl AgentConversation {
         Ok(began.map(|((id, ..), _)| (*id).to_owned()).collect())
     }
 
-    /// Whether a call is allowed, and who answers it. Nothing happens yet.
+    /// Whether a call is allowed, and who runs it. Nothing runs yet.
     fn judge_call(&self, call: &ToolCall) -> Result<CallJob, ErrorReport> {
         let CallArguments::Object(input) = &call.input else {
             let wrong = "the arguments are not a JSON object; nothing was run. Call it again with arguments that match its schema";
@@ -312,7 +312,7 @@ impl AgentConversation {
         )))
     }
 
-    /// Some of the program's own tools mean a sub-agent.
+    /// Some of the program's own tools start a sub-agent.
     fn judge_own(
         &self,
         own: BuiltinTool,
@@ -361,7 +361,7 @@ impl AgentConversation {
         wanted: &builtin_tools::ActivateInput,
         input: Map<String, Value>,
     ) -> CallJob {
-        // What it allows itself is about the tools beside it.
+        // Its own allow-list applies to the tools beside it.
         let mut rules = self.rules.clone();
         rules.widen(skill);
         let workflow = RequestedTool {
@@ -375,7 +375,7 @@ impl AgentConversation {
         }
     }
 
-    /// Makes a call, or returns why not. One that was started early is always completed, if only to be ended.
+    /// Makes a call, or returns why not. A call that was started early is always completed, if only to end it.
     fn run_job(&mut self, call: &ToolCall, job: CallJob, ahead: bool) -> Result<(), ErrorReport> {
         let start = Instant::now();
         if self.shared.cancel.is_cancelled() && !ahead {
@@ -420,7 +420,7 @@ impl AgentConversation {
                 })?;
                 self.run_served(&call.name, input)
             }
-            // Usually those are run elsewhere; this one was checked again.
+            // Usually those run elsewhere; this one was checked again.
             CallJob::Child(child) => child.run(),
         };
         self.answer(call, outcome, start)
@@ -441,7 +441,7 @@ impl AgentConversation {
         if let Err(report) = self.check_preconditions(skill) {
             return report.into();
         }
-        // A hook may make another input of it: what was allowed was this one.
+        // A hook may have changed its input: the approval was for the original one.
         let may = |changed: &Value| {
             let changed = changed.as_object().ok_or("it is not a JSON object")?;
             let permitted = self.permit(wanted, changed);
@@ -470,7 +470,7 @@ impl AgentConversation {
         self.outcome(done)
     }
 
-    /// What the model gets of a call, after the messages of skills were passed on.
+    /// The model's result of a call, after the messages of skills were passed on.
     fn outcome(&mut self, done: Result<Called, CallError>) -> CallOutcome {
         match done {
             Err(error) => CallOutcome::badly(error.to_string()),
@@ -512,7 +512,7 @@ impl AgentConversation {
         self.outcome(done)
     }
 
-    /// The files of the project, as they are now.
+    /// The current files of the project.
     fn project_state(&self) -> ProjectState {
         let project = &self.runtime.environment().approvals.terms.project;
         ProjectState::now(project, ProjectLimits::default())
@@ -581,7 +581,7 @@ impl AgentConversation {
         }
     }
 
-    /// A result: reported, and part of the conversation.
+    /// Reports a result, and adds it to the conversation.
     fn answer(
         &mut self,
         call: &ToolCall,
@@ -589,7 +589,7 @@ impl AgentConversation {
         start: Instant,
     ) -> Result<(), ErrorReport> {
         let outcome = CallOutcome {
-            // A skill is never cut here: half of an instruction is another one.
+            // A skill is never truncated here: half of an instruction is a different instruction.
             output: match outcome.skill {
                 Some(_) => outcome.output,
                 None => for_model(&cut(outcome.output, self.room)).into_owned(),
@@ -608,7 +608,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// An answer, written down.
+    /// Records an answer.
     fn conclude(&mut self, call: &ToolCall, outcome: CallOutcome) -> Result<(), ErrorReport> {
         self.record(HistoryRecord::Result {
             id: call.id.clone(),
@@ -628,7 +628,7 @@ impl AgentConversation {
 }
 
 /// The values of a call that a rule with brackets can mean: the command, the file, the address. Only the tool knows which of them
-/// it uses, so the rule has to hold for each. A value that is not text could be anything, which the empty text represents.
+/// it uses, so the rule has to hold for each. A value that is not a string could be anything, which the empty string represents.
 fn arguments(input: &Map<String, Value>) -> Vec<&str> {
     let keys = ["command", "path", "file_path", "url", "name"];
     let there = keys.iter().filter_map(|key| input.get(*key));
@@ -646,7 +646,7 @@ fn misread(wrong: &str) -> CallOutcome {
     CallOutcome::badly(format!("invalid arguments: {wrong}; nothing was run"))
 }
 
-/// A text as it is, anything else as JSON.
+/// A string unchanged, any other value as JSON.
 pub(super) fn shown(output: &Value) -> String {
     match output {
         Value::Null => String::new(),
@@ -655,7 +655,7 @@ pub(super) fn shown(output: &Value) -> String {
     }
 }
 
-/// The beginning of a long text, and how much is missing.
+/// The start of a long text, and how much is missing.
 pub(super) fn cut(output: String, most: usize) -> String {
     if output.len() <= most {
         return output;

@@ -1,9 +1,9 @@
-//! A conversation that got too long, made shorter: a summary in place of its oldest part, and the active skills once more.
+//! Compaction of a long conversation: a summary replaces its oldest part, and active skills are attached again.
 //!
-//! **Problem.** A model forgets what no longer fits its window, and every conversation exceeds it sooner or later, within one task
-//! as well as over many. **Decision.** The model summarizes the oldest part. The last user message and the last item stay
+//! **Problem.** A model forgets text outside its window, and every conversation exceeds the window sooner or later, within one task
+//! as well as over many. **Decision.** The model summarises the oldest part. The last user message and the last item stay
 //! unchanged, the texts of active skills are attached again within limits, and everything that did not fit is named, to the user
-//! and to the model. Without a summary nothing changes: the conversation continues as long as it fits, else the turn ends with a
+//! and to the model. Without a summary nothing changes: the conversation continues while it fits, otherwise the turn ends with a
 //! hint.
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const CUT: &str = "[cut here: token limit reached]\n</skill_content>\n";
 const FEWEST: usize = 200;
 
 impl AgentConversation {
-    /// Makes the conversation shorter when it nearly fills the window of the model.
+    /// Shortens the conversation when it nearly fills the window of the model.
     pub(super) fn compact(&mut self) -> Result<(), ErrorReport> {
         let window = self.window();
         let prompt = self.system_prompt()?.len() / 4 + self.toolbox.tokens();
@@ -57,7 +57,7 @@ impl AgentConversation {
     /// Compacts now, because the user requested it; returns whether there was anything to remove.
     ///
     /// # Errors
-    /// When the model does not answer. Then the conversation stays as it is.
+    /// When the model does not answer. The conversation is then unchanged.
     pub fn compact_now(&mut self) -> Result<bool, ErrorReport> {
         self.shorten(self.conversation.items_beyond(self.window() / 50))
     }
@@ -67,7 +67,7 @@ impl AgentConversation {
         usize::try_from(self.context.config().agent.context_tokens).unwrap_or(usize::MAX)
     }
 
-    /// Puts a summary in place of so many of the oldest items.
+    /// Replaces this many of the oldest items with a summary.
     fn shorten(&mut self, items: usize) -> Result<bool, ErrorReport> {
         if items == 0 {
             return Ok(false);
@@ -98,11 +98,12 @@ impl AgentConversation {
         Ok(true)
     }
 
-    /// The texts of active skills that would go with the oldest items: those that are attached again, how, and those that can't be.
+    /// The texts of active skills that would be removed with the oldest items: those that are attached again, and how, and those that can't
+    /// be.
     fn attached(&self, items: usize) -> (Vec<SkillText>, Vec<KeptSkill>, Vec<String>) {
         let active = self.conversation.active();
         let names = self.runtime.names();
-        // What is active without a text in the conversation has it in the prompt, or has none.
+        // An active skill without a text in the conversation has it in the prompt, or has none.
         for name in names {
             if !active.contains(&name) {
                 self.runtime.forget_text(&name);
@@ -150,7 +151,7 @@ impl AgentConversation {
             .take_request()
             .map_err(|spent| spent_report(&spent))?;
         let chosen = self.answering().clone();
-        // At most what leaves space for the summary itself.
+        // At most as much as leaves space for the summary itself.
         let most = u32::try_from(self.window() / 8).unwrap_or(u32::MAX);
         let request = ModelRequest {
             model: chosen.name.model.clone(),
@@ -177,12 +178,12 @@ impl AgentConversation {
                     .hint("start a new conversation, or try another model: --model PROVIDER/NAME"),
             );
         }
-        // A byte for each token of the window is about a quarter of it.
+        // One byte for each token of the window is about a quarter of it.
         Ok(cut(answer.text, self.window()))
     }
 }
 
-/// What must stay is more than fits: a summary would not help.
+/// The part that must stay does not fit: a summary would not help.
 fn too_long(stays: usize, prompt: usize, window: usize) -> ErrorReport {
     let message = format!(
         "the last message has about {stays} tokens and the prompt with its tools {prompt}, which exceeds the {window} of `agent.context_tokens`"
@@ -194,7 +195,7 @@ fn too_long(stays: usize, prompt: usize, window: usize) -> ErrorReport {
     ErrorReport::new("context", message).hint(hint)
 }
 
-/// The end of a text that has at most about so many tokens, and whether that is not all of it.
+/// The end of a text with at most about this many tokens, and whether it was truncated.
 fn newest(text: &str, tokens: usize) -> (&str, bool) {
     let mut end = text;
     while count_tokens(end) > tokens && !end.is_empty() {

@@ -1,8 +1,8 @@
 //! Conditions before and after the skills of a set run: files, commands, and existing tools.
 //!
-//! A condition of a skill that comes first, or that has no code, is checked before the model is asked; of one that waits, when its first tool is
-//! called. What must hold afterwards is checked with the answer. A command runs in the project with the permissions of its skill,
-//! like the commands in its text, and has a receipt. Schemas are checked where results are: `pipeline.rs`.
+//! A condition of a skill that comes first, or that has no code, is checked before the first request; one of a skill that waits, when its
+//! first tool is called. Postconditions are checked with the answer. A command runs in the project with the permissions of its skill, like
+//! the commands in its text, and has a receipt. Schemas are checked where results are: `pipeline.rs`.
 
 use metier_catalog::{has_file, read_small};
 use metier_model::{Condition, SkillManifest};
@@ -54,7 +54,7 @@ impl AgentConversation {
     /// Checks the preconditions of a skill.
     ///
     /// # Errors
-    /// When it is not; the next call looks again.
+    /// When a precondition does not hold; the next call checks again.
     pub(super) fn check_preconditions(&mut self, name: &str) -> Result<(), ErrorReport> {
         let is_it = |one: &&mut Conditioned| *one.skill.entry.name() == *name;
         let mut conditioned = std::mem::take(&mut self.conditioned);

@@ -1,11 +1,11 @@
 //! A session: one conversation between a person or a parent and a model, with skills.
 //!
-//! **Problem.** A loop that asks a model and calls tools is twenty lines. Trust comes from what surrounds each line: what happened
-//! is recorded before the next thing happens, a call that no rule allows is not made whatever the model outputs, everything that a
+//! **Problem.** A loop that asks a model and calls tools is twenty lines. Trust comes from the code around each line: each event
+//! is recorded before the next step, a call that no rule allows is not made whatever the model outputs, everything that a
 //! skill adds is removed with it, and a turn that fails leaves a conversation that can continue.
 //!
-//! **Decision.** Everything goes through four verbs: [`record`](AgentConversation::record) (written, then applied), [`tell`](AgentConversation::tell)
-//! (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
+//! **Decision.** All code uses four methods: [`record`](AgentConversation::record) (written, then applied),
+//! [`tell`](AgentConversation::tell) (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
 //!
 //! ```text
 //! turn "…"   mentions → skills loaded, forks and workflows run        activation.rs
@@ -66,7 +66,7 @@ pub struct AgentConversation {
     role: ConversationRole,
     /// The model that the session was opened with.
     configured: ChosenModel,
-    /// That, or the model that a skill of the opening requires.
+    /// This model, or the one that a skill of the opening requires.
     chosen: ChosenModel,
     /// The model that a skill of this turn requires instead.
     instead: Option<ChosenModel>,
@@ -77,10 +77,10 @@ pub struct AgentConversation {
     conversation: MessageHistory,
     transcript: Transcript,
     system: System,
-    /// The prompt as it was built last; none when something changed since.
+    /// The last prompt; `None` if something has changed since.
     prompt: Option<Arc<str>>,
     toolbox: Toolbox,
-    /// How the program is used: some triggers match that.
+    /// The mode of the program, which some triggers match.
     mode: metier_select::UsageMode,
     /// The triggers of all skills, read with the first message.
     triggers: Option<Arc<triggers::ConversationTriggers>>,
@@ -89,7 +89,7 @@ pub struct AgentConversation {
     /// How many bytes of a tool's answer the model gets.
     room: usize,
     tally: TurnUsage,
-    /// Answers questions of skills; what they take is part of the turn.
+    /// Answers questions of skills; their usage is part of the turn.
     voice: Arc<MeteredModel>,
 }
 
@@ -103,7 +103,7 @@ pub struct TurnResult {
 }
 
 impl AgentConversation {
-    /// Its name: what `--resume` takes.
+    /// Its id, for `--resume`.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -121,7 +121,7 @@ impl AgentConversation {
         self.toolbox.names()
     }
 
-    /// Whether the last turn has no end: the process was killed before the model had answered.
+    /// Whether the last turn is incomplete: the process was killed before the model had answered.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
         !self.conversation.is_empty() && self.conversation.waits_for_model()
@@ -137,7 +137,7 @@ impl AgentConversation {
         self.end_turn(done)
     }
 
-    /// The model answers what was left unanswered.
+    /// Lets the model answer an unanswered message.
     ///
     /// # Errors
     /// As for a turn.
@@ -151,17 +151,17 @@ impl AgentConversation {
     /// Ends the code of all skills, newest first, and reports their log. Dropping a session ends them too.
     ///
     /// # Errors
-    /// When that can't be written down; everything has ended anyway.
+    /// When that can't be recorded; everything has ended anyway.
     pub fn end(self) -> Result<(), ErrorReport> {
         let ended = self.runtime.end();
         self.tell_new();
         ended.map_err(|error| ErrorReport::new("not-ended", error.to_string()))
     }
 
-    /// Unloads a skill: its tools, its rules and its text are gone.
+    /// Unloads a skill: removes its tools, its rules and its text.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written down.
+    /// When it is not active, or when that can't be recorded.
     pub fn unload(&mut self, skill: &str) -> Result<(), ErrorReport> {
         if !self.conversation.active().iter().any(|name| name == skill) {
             let active = self.conversation.active().join(", ");
@@ -298,14 +298,14 @@ impl AgentConversation {
         }
     }
 
-    /// What the skills of a set promised and the answer, or the project, does not hold.
+    /// The promised results of the set's skills that the answer or the project lacks.
     fn missing(&mut self, answer: &str) -> Result<Vec<String>, ErrorReport> {
         let mut missing = self.pipeline.conclude(answer).err().unwrap_or_default();
         missing.extend(self.unkept_postconditions()?);
         Ok(missing)
     }
 
-    /// One request. Pieces are reported as they arrive, unless a transform has to see them first.
+    /// One request. Pieces are reported as they arrive, unless a transform has to process them first.
     fn ask(&mut self) -> Result<ModelResponse, ErrorReport> {
         let budget = Arc::clone(&self.shared.budget);
         budget
@@ -373,7 +373,7 @@ impl AgentConversation {
         }
     }
 
-    /// The part of an answer that was cut off: the user has read it, so the model should know it.
+    /// The start of an answer that was cut off: the user has read it, so the model should know it.
     fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), ErrorReport> {
         if partial.trim().is_empty() {
             return Ok(());
@@ -394,7 +394,7 @@ impl AgentConversation {
     /// The request that the model would get now, built as at the start of a turn. Hooks run; the model is not asked.
     ///
     /// # Errors
-    /// When what hooks do can't be written down.
+    /// When acts of hooks can't be recorded.
     pub fn preview(&mut self) -> Result<ModelRequest, ErrorReport> {
         self.prompt = None;
         self.request()
@@ -461,7 +461,7 @@ impl AgentConversation {
         })
     }
 
-    /// Something happened: it is written down, and then it is so.
+    /// Records an event, then applies it.
     fn record(&mut self, record: HistoryRecord) -> Result<(), ErrorReport> {
         self.transcript.write(&self.context.now(), &[&record])?;
         self.conversation.apply(record);
@@ -526,7 +526,7 @@ fn spent_report(spent: &crate::ExhaustedBudget) -> ErrorReport {
         .hint(format!("raise the limit: metier config {} N", spent.key()))
 }
 
-/// A call, as it is reported: its arguments, or what the model wrote instead.
+/// A call in its reported form: its arguments, or the text that the model wrote instead.
 fn shown_input(call: &ToolCall) -> serde_json::Value {
     match &call.input {
         crate::CallArguments::Object(object) => serde_json::Value::Object(object.clone()),

@@ -25,21 +25,21 @@ const CORE_SKILL: &str = "core-tools";
 /// Maximum length of a title in a list.
 const MAX_TITLE: usize = 80;
 
-/// The resources that a session shares with those that it starts.
+/// The resources that a session shares with the sessions that it starts.
 #[derive(Clone)]
 pub struct SharedResources {
-    /// The purse of all of them.
+    /// The budget of all of them.
     pub budget: Arc<Budget>,
     /// Ends all of them.
     pub cancel: Cancel,
-    /// Hears all of them.
+    /// Receives the events of all of them.
     pub listener: Arc<dyn EventListener>,
 }
 
 /// The plan of a session.
 #[derive(Clone, Debug, Default)]
 pub struct ConversationPlan {
-    /// For whom, and with what.
+    /// The role of the session.
     pub role: ConversationRole,
     /// Another model than the configured one.
     pub model: Option<String>,
@@ -47,13 +47,13 @@ pub struct ConversationPlan {
     pub skills: Vec<String>,
     /// Its title, for a list of conversations.
     pub title: String,
-    /// How the program is used.
+    /// The mode of the program.
     pub mode: metier_select::UsageMode,
     /// Whether it continues the conversation whose id is that of the runtime's session.
     pub resumes: bool,
     /// The session that started it.
     pub parent: Option<String>,
-    /// How deep it is nested.
+    /// Its nesting depth.
     pub depth: usize,
     /// Limits that are inherited from the parent.
     pub rules: ToolUseRules,
@@ -71,7 +71,7 @@ impl ConversationPlan {
     }
 }
 
-/// For whom a session works, and with what.
+/// The role of a session: its user, and its tools and skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConversationRole {
     /// For a person, with core tools and every skill.
@@ -92,7 +92,7 @@ pub enum ConversationRole {
     },
 }
 
-/// Opens a session on a runtime in which nothing is active. Its id is that of the runtime's session, also when it resumes a conversation.
+/// Opens a session on a runtime without active skills. Its id is that of the runtime's session, also when it resumes a conversation.
 ///
 /// # Errors
 /// When there is no model, or when the conversation can't be read or written.
@@ -219,7 +219,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// The core tools, if the role and its rules leave any. They can be refused; an agent without tools can still talk.
+    /// The core tools, if the role and its rules leave any. They can be refused; an agent without tools can still chat.
     fn add_core_tools(&mut self) {
         let offers = |tool: &&str| {
             self.rules.offers(RequestedTool {
@@ -268,8 +268,8 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// Skills that were active get their tools, rules and places in the ledger back. One that can't be used now is unloaded: without its rules
-    /// its text must not stay, and the text of a skill that was blocked since then must not come back.
+    /// Skills that were active get their tools, rules and places in the ledger back. A skill that can't be used now is unloaded: without
+    /// its rules its text must not stay, and the text of a skill that was blocked since then must not return.
     fn reactivate(&mut self) -> Result<(), ErrorReport> {
         for skill in self.conversation.active().to_vec() {
             let revived = match self.role {
@@ -285,7 +285,7 @@ impl AgentConversation {
                 })?;
                 self.tell(AgentEvent::SkillUnloaded { skill });
             } else if self.conversation.skill_text(&skill).is_none() {
-                // It did not fit; the ledger keeps only what was in the conversation.
+                // It did not fit; the ledger contains only skills that were in the conversation.
                 self.runtime.forget_text(&skill);
             }
         }

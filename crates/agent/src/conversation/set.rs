@@ -2,7 +2,7 @@
 //!
 //! **Problem.** A name can mean several skills (`user:git`, a folder), and a skill's folder can change between the check and the
 //! start of a sub-agent. A set that was checked with one text must not start with another. **Decision.** A check keeps the paths of
-//! what it checked, and whatever is read from there is checked again.
+//! the checked skills, and everything that is read from there is checked again.
 
 use metier_config::Config;
 use metier_policy::{Composition, CompositionFault};
@@ -12,11 +12,11 @@ use metier_select::rules::{NamedBesideTask, Sign, coding};
 use crate::ErrorReport;
 use crate::context::AgentContext;
 
-/// Skills that go together.
+/// Skills that are used together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillSet {
     composition: Composition,
-    /// Where each of them is, in their order.
+    /// The path of each skill, in order.
     places: Vec<String>,
     is_coding: bool,
 }
@@ -28,12 +28,12 @@ impl SkillSet {
         &self.composition
     }
 
-    /// Where they are, in their order.
+    /// Their paths, in order.
     pub(super) fn places(&self) -> &[String] {
         &self.places
     }
 
-    /// Whether what was read equals what was checked.
+    /// Whether the read skill equals the checked one.
     pub(super) fn is_still(&self, skills: &[LoadedSkill], config: &Config) -> bool {
         let now = Inventory::compose_loaded(skills, config, self.is_coding);
         let then = &self.composition;
@@ -50,12 +50,12 @@ impl SkillSet {
 /// A set of skills that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedSet {
-    /// All that is wrong.
+    /// All errors.
     pub errors: Vec<CompositionFault>,
 }
 
 impl RejectedSet {
-    /// Each fault in a line, with its way out.
+    /// Each fault in a line, with its hint.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let lines = self.errors.iter().map(|fault| {
@@ -93,7 +93,7 @@ pub(super) fn is_coding_of_model(task: &str) -> bool {
     coding(task, NamedBesideTask::default()).asks_for_a_change()
 }
 
-/// Whether a task is longer than what is read of it.
+/// Whether a task is longer than the part that is read.
 pub(super) fn is_unread(task: &str) -> bool {
     let evidence = coding(task, NamedBesideTask::default()).evidence;
     evidence.iter().any(|found| found.sign == Sign::Unread)
@@ -102,7 +102,7 @@ pub(super) fn is_unread(task: &str) -> bool {
 /// Checks whether these skills can be combined for this task; `is_coding` is whether the task is coding.
 ///
 /// # Errors
-/// With everything that is wrong, when they don't.
+/// With all errors, when they can't.
 pub fn judge_set(
     context: &AgentContext,
     skills: &[String],

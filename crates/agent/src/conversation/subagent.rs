@@ -1,8 +1,8 @@
-//! Sub-agents: sessions that a session starts, with no more than it may hand on.
+//! Sub-agents: sessions that a session starts, with no more permissions than it can pass on.
 //!
 //! A set of skills is checked as a whole before a model gets the task: missing, incompatible, conflicting and incomplete skills are
-//! reported at once. Limits of the parent apply to the child; its other permissions come from its own skills, and from what the
-//! user or the configuration approved for them. Nothing is granted here.
+//! reported together. Limits of the parent apply to the child; its other permissions come from its own skills, and from the approvals of
+//! the user or the configuration for them. Nothing is granted here.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ impl Subagent {
         skill: &LoadedSkill,
         arguments: &str,
     ) -> Result<Self, ErrorReport> {
-        // Its wish counts if it can be met.
+        // Its requested model is used if it is available.
         let wanted = wanted_model(&skill.manifest);
         let model = wanted.and_then(|name| {
             let chosen = model_beside(&parent.context, name, &parent.chosen.name);
@@ -151,7 +151,7 @@ impl Subagent {
         })
     }
 
-    /// Its whole life: it starts, does its task, and reports.
+    /// Its whole lifetime: it starts, does its task, and reports.
     pub(super) fn run(self) -> CallOutcome {
         let task = self.task;
         let done =
@@ -163,7 +163,7 @@ impl Subagent {
                 ended?;
                 Ok((turn.text, facts))
             });
-        // What the program observed of a coding task is added to the model's report.
+        // The program's record of a coding task is added to the model's report.
         done.map_or_else(CallOutcome::from, |(text, facts)| match facts {
             None => CallOutcome::well(text),
             Some(facts) => CallOutcome::well(format!("{text}\n\n[seen by metier: {facts}]")),

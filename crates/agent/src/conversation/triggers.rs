@@ -1,4 +1,4 @@
-//! Skills that a message, the project or the mode brings up.
+//! Skills that are loaded because of a message, the project or the mode.
 //!
 //! **Problem.** A skill declares when it is needed (`triggers`), and a project declares which skills it uses (AGENT.md). A model
 //! that has to find out by itself often doesn't. But automatic loading is an attack surface: text of a model, of a tool or of a
@@ -31,13 +31,13 @@ use crate::event::{ActivatedBy, AgentEvent};
 
 /// How many threads read manifests.
 const THREADS: usize = 4;
-/// For each skill that may still be loaded so many are tried: one that is blocked was scanned for nothing.
+/// For each skill that may still be loaded, this many are tried: a blocked one needs another candidate.
 const TRIES: usize = 3;
 
 /// A skill that a trigger loaded.
 pub(super) struct Triggered {
     pub(super) loaded: Activated,
-    /// What matched: "keyword `kubectl`".
+    /// The match: "keyword `kubectl`".
     pub(super) why: String,
 }
 
@@ -54,7 +54,7 @@ struct Matched<'g> {
 }
 
 impl ConversationTriggers {
-    /// The files of the project, if a trigger asks about them.
+    /// The files of the project, if a trigger uses them.
     fn files(&self) -> &[String] {
         match self.candidates.asks_about_files() {
             true => self.context.project_files(),
@@ -62,7 +62,7 @@ impl ConversationTriggers {
         }
     }
 
-    /// What matches: the message, files that it names and files of the project, and the mode.
+    /// The inputs of a match: the message, files that it names and files of the project, and the mode.
     fn matched(&self, said: &str, project: &str, mode: metier_select::UsageMode) -> Matched<'_> {
         let named = named_files(said, project);
         let files = named
@@ -178,7 +178,7 @@ impl AgentConversation {
         entry.name().into_owned()
     }
 
-    /// Whether a skill that fits is still to be loaded. One that the person unloaded stays unloaded.
+    /// Whether a matching skill is still to be loaded. A skill that the user unloaded stays unloaded.
     fn is_new(&self, pick: &Pick<'_>, named: &[String]) -> bool {
         let inventory = self.context.inventory();
         let entry = inventory.entry(pick.skill);
@@ -194,7 +194,7 @@ impl AgentConversation {
             && self.runtime.state(&name) != metier_runtime::live::LifecycleState::Active
     }
 
-    /// Loads one skill; none if it only offers itself.
+    /// Loads one skill; `None` if it is only offered.
     fn load_one(
         &mut self,
         found: &InventorySkill,
@@ -244,7 +244,7 @@ impl AgentConversation {
         }
     }
 
-    /// Skills that AGENT.md names and that are not there, or can't be used.
+    /// Skills that AGENT.md names and that are missing, or can't be used.
     fn note_not_loaded(&self, refused: &[UnusableSkill<'_>]) {
         let inventory = self.context.inventory();
         let unknown = inventory.diagnostics.iter();
@@ -293,7 +293,7 @@ fn reason(matches: &[TriggerMatch]) -> String {
     })
 }
 
-/// Files that a message names, relative to the project; they needn't be there.
+/// Files that a message names, relative to the project; they need not exist.
 fn named_files<'t>(said: &'t str, project: &str) -> Vec<&'t str> {
     let edge =
         |c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '.' | '_' | '-' | '*' | '@' | '~');

@@ -1,14 +1,14 @@
-//! What holds in every coding set, whatever its skills declare: specification, implementation, check.
+//! The rules of every coding set, whatever its skills declare: specification, implementation, check.
 //!
-//! **Problem.** A report is written by a model. It can call a criterion met that nothing worked on, or leave out what went wrong. **Decision.** The
-//! program keeps its own record: which calls the implementer's tools answered and with which exit code, which criterion each named, and which
-//! files changed around every call that could change one. A report is accepted when it agrees with that record.
+//! **Problem.** A report is written by a model. It can claim that a criterion is met although no tool worked on it, or omit a failure.
+//! **Decision.** The program keeps its own record: which calls of the implementer's tools returned which exit code, which criterion each
+//! named, and which files changed around every call that could change one. A report is accepted when it agrees with that record.
 //!
-//! - A criterion is *met* only if the last call that named it succeeded, after the specification that is in force.
+//! - A criterion is *met* only if the last call that named it succeeded, after the current specification was delivered.
 //! - Files that the report calls changed are those that changed.
-//! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; what it changes
-//!   anyway has to be undone, or done by the implementer.
-//! - Nothing leads out of the session: no sub-agent, no further skill.
+//! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; changes that it
+//!   makes anyway have to be undone, or made by the implementer.
+//! - No tool leads out of the session: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +20,15 @@ use serde_json::{Value, json};
 use super::NotYet;
 use crate::rules::RequestedTool;
 
-/// As many files as a sentence names.
+/// How many files a sentence names.
 const MAX_FILES: usize = 20;
 
 /// The record of a coding task.
 pub(super) struct CodingTask {
-    /// Skills beside the two that can change nothing with their own tools.
+    /// Skills beside the two whose own tools can't change files.
     harmless: Vec<String>,
     specification: Option<Value>,
-    /// Calls of the implementer since the specification that is in force.
+    /// Calls of the implementer since the current specification.
     calls: Vec<ImplementerCall>,
     has_run: bool,
     /// The project before the first call that could change it, and after the last one.
@@ -36,7 +36,7 @@ pub(super) struct CodingTask {
     last: Option<ProjectState>,
     /// Files that the implementer changed.
     implemented: BTreeSet<String>,
-    /// Files that something else changed, with the tool.
+    /// Files that another tool changed, with its name.
     elsewhere: BTreeMap<String, String>,
 }
 
@@ -51,16 +51,16 @@ struct ImplementerCall {
 pub(crate) struct CodingCall {
     /// The input from the model.
     pub(crate) criterion: Option<String>,
-    /// The result of the tool itself; none if that was an error.
+    /// The result of the tool itself; `None` if it was an error.
     pub(crate) output: Option<Value>,
-    /// The project before and after.
+    /// The project before it and after it.
     pub(crate) before: ProjectState,
     /// The project after it.
     pub(crate) after: ProjectState,
 }
 
 impl CodingTask {
-    /// The record of a set, if it is one for coding.
+    /// The record of a set, if it is a coding set.
     pub(super) fn new(members: &[&SkillManifest], is_coding: bool) -> Option<Self> {
         let named = |name: &str| members.iter().any(|member| *member.card.name == *name);
         if !is_coding && !named(CODING_PIPELINE[1]) {
@@ -120,7 +120,7 @@ impl CodingTask {
         tool.skill == Some(CODING_PIPELINE[1]) || self.could_write(tool)
     }
 
-    /// A skill delivered its result. A new specification starts a new record of calls: calls for another one prove nothing.
+    /// A skill delivered its result. A new specification starts a new record: calls for another specification prove nothing.
     pub(super) fn delivered(&mut self, skill: &str, output: &Value) {
         if skill == CODING_PIPELINE[0] {
             self.specification = Some(output.clone());
@@ -146,7 +146,7 @@ impl CodingTask {
             Some(output) => exit(output),
         };
         self.has_run |= ended.is_ok();
-        // A hook may have changed the criterion: then the call names neither.
+        // A hook may have changed the criterion: the call then names neither.
         let said = called
             .output
             .as_ref()
@@ -196,7 +196,7 @@ impl CodingTask {
                 wrong.push(format!("criterion `{id}` is reported twice"));
             } else if !promised.iter().any(|promised| promised == id) {
                 wrong.push(format!("the specification has no criterion `{id}`"));
-            // Whatever is not a plain no is a claim.
+            // Anything except a plain no counts as a claim.
             } else if item["met"] != Value::Bool(false) {
                 wrong.extend(self.unproven(id, item));
             }
@@ -205,7 +205,7 @@ impl CodingTask {
         wrong
     }
 
-    /// Why a criterion can't be called met.
+    /// Why a criterion can't be reported as met.
     fn unproven(&self, id: &str, item: &Value) -> Option<String> {
         let evidence = item["evidence"].as_str().unwrap_or_default();
         if evidence.trim().is_empty() {
@@ -243,7 +243,7 @@ impl CodingTask {
         })
     }
 
-    /// What differs now from the start, if a call changed it; `None` when that is unknown.
+    /// The files that differ from the start because of a call; `None` when that is unknown.
     fn changed(&self) -> Option<BTreeSet<String>> {
         let (Some(first), Some(last)) = (&self.first, &self.last) else {
             return Some(BTreeSet::new());
@@ -253,7 +253,7 @@ impl CodingTask {
         Some(changed)
     }
 
-    /// Files that something else than the implementer changed, and that are not as they were.
+    /// Files that were not changed by the implementer, and are not restored.
     pub(super) fn breaches(&self) -> Vec<String> {
         let changed = self.changed();
         let is_left = |file: &str| {

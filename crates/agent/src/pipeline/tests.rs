@@ -1,4 +1,4 @@
-//! Who waits for whom, and whether what was promised came.
+//! Which skill waits for which, and whether the promised results were delivered.
 
 use metier_catalog::{ProjectLimits, ProjectState};
 use metier_model::SkillManifest;
@@ -68,7 +68,7 @@ fn core(name: &str) -> RequestedTool<'_> {
 
 const CODE: &str = "types: [tool]\nimplementation: {backend: starlark, entrypoint: x.star}\n";
 
-/// A planner with a tool, and a builder behind it.
+/// A planner with a tool, followed by a builder.
 fn pair() -> [SkillManifest; 2] {
     [
         skill("planner", &format!("{CODE}{CONTRACT}")),
@@ -174,7 +174,7 @@ fn a_skill_that_works_alone_delivers_what_it_promised() {
     let mut by_tool = pipeline([&with_tool]);
     by_tool.deliver(own("alone"), &[""], &json!({"plan": "three steps"}));
     assert_eq!(by_tool.conclude("Done."), Ok(()));
-    // What is promised in prose is the model's to keep.
+    // A promise in prose is left to the model.
     let prose = skill("alone", "output_contract: A plan.\n");
     assert_eq!(pipeline([&prose]).conclude("Done."), Ok(()));
     assert_eq!(Pipeline::default().conclude("Done."), Ok(()));
@@ -196,7 +196,7 @@ fn a_tool_of_the_program_belongs_to_the_skills_that_allow_it() {
     let third = skill("third", "allowed_tools: [read]\n");
     let mut set = pipeline([&first, &second, &third]);
     assert!(set.admit(core("shell"), &[""]).is_err());
-    // Another skill that waits for nothing allows it, too.
+    // Another skill that does not wait allows it, too.
     assert_eq!(set.admit(core("read"), &[""]), Ok(()));
     set.deliver(core("read"), &[""], &json!("text"));
     assert!(set.admit(core("shell"), &[""]).is_err());
@@ -300,7 +300,7 @@ impl Coding {
             .deliver(own(CODING_PIPELINE[0]), &[""], &criteria);
     }
 
-    /// A call that writes a file and answers so.
+    /// A call that writes a file and reports this.
     fn call(
         &mut self,
         tool: RequestedTool<'_>,
@@ -332,7 +332,7 @@ impl Coding {
         );
     }
 
-    /// What is wrong with a report that calls these criteria met, and A2 not met.
+    /// The faults of a report that claims these criteria as met, and A2 as not met.
     fn disputes(&mut self, met: &[&str]) -> Vec<String> {
         let mut criteria: Vec<Value> = met
             .iter()
@@ -366,7 +366,7 @@ fn a_criterion_is_met_when_the_last_call_that_named_it_succeeded() {
     assert!(coding.disputes(&["A1"])[0].contains("failed"));
     coding.implements("A1", 0);
     assert_eq!(coding.disputes(&["A1"]), [""; 0]);
-    // What was done for another specification proves nothing.
+    // Work for another specification proves nothing.
     coding.specify();
     assert_eq!(coding.disputes(&["A1"]).len(), 1);
 }
@@ -386,7 +386,7 @@ fn a_report_is_about_each_criterion_once_and_nothing_else() {
             "criterion `A1` is met without evidence"
         ]
     );
-    // Whatever is not a plain no is a claim.
+    // Anything except a plain no counts as a claim.
     let claims = json!({"criteria": [{"id": "A1", "met": false}, {"id": "A2", "met": "yes", "evidence": "x"}]});
     assert_eq!(coding.answer(&claims).len(), 1);
     let two = "```json\n{\"criteria\": []}\n```\n```json\n{\"criteria\": []}\n```";

@@ -28,7 +28,7 @@ pub(super) struct ProviderConnection {
 }
 
 impl ProviderConnection {
-    /// Believes whom the system believes.
+    /// Trusts the certificates that the system trusts.
     pub(super) fn system() -> Self {
         Self::new(RootCerts::PlatformVerifier)
     }
@@ -49,7 +49,7 @@ impl ProviderConnection {
     pub(super) fn client(&self, limits: &ProviderLimits) -> Agent {
         let config = Agent::config_builder()
             .tls_config(self.tls.clone())
-            .proxy(None) // the default would look into the environment
+            .proxy(None) // the default would read the environment
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -60,7 +60,7 @@ impl ProviderConnection {
             .timeout_connect(Some(limits.connect))
             .timeout_send_body(Some(limits.first_byte))
             .timeout_recv_response(Some(limits.first_byte))
-            // The waiting thread keeps the time; this only ends a thread without one.
+            // The waiting thread checks the time; this only ends a thread without one.
             .timeout_global(Some(limits.whole.saturating_add(GRACE)))
             .build();
         let connector = ().chain(TcpConnector::default()).chain(self.secured.clone());
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// The system's verifier can't be made to believe a test, so that TLS works at all is shown here.
+    /// The system's verifier can't be made to trust a test certificate; this test shows that TLS works at all.
     #[test]
     fn a_server_with_a_trusted_certificate_is_contacted() {
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -1,7 +1,7 @@
-//! An answer that is not complete.
+//! An incomplete answer.
 //!
-//! Pieces of text, thoughts and calls come mixed, and calls come in fragments that name their place by a number of the
-//! provider's. All that is collected counts towards one limit, so that nothing grows without limit; the numbers are only
+//! Pieces of text, thoughts and calls are mixed, and calls arrive in fragments that name their position by the
+//! provider's numbers. Everything that is collected counts towards one limit, so that nothing grows without limit; the numbers are only
 //! compared, never used as an index.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::{
 pub(super) enum Fault {
     /// Larger than the limit.
     TooLarge,
-    /// Not in the format; what is wrong.
+    /// Not in the format; the reason.
     Malformed(String),
     /// The provider failed in the middle: the matching status, and its message.
     Failed(u16, String),
@@ -65,7 +65,7 @@ struct OpenPart {
     arguments: String,
 }
 
-/// The size of a call besides its text, so that empty ones are limited too.
+/// The size of a call besides its text, so that empty calls are limited too.
 const CALL: usize = 128;
 
 impl<'a> ResponseDraft<'a> {
@@ -128,13 +128,13 @@ impl<'a> ResponseDraft<'a> {
         Ok(())
     }
 
-    /// The `id` of the last call at a place, if there is one.
+    /// The `id` of the last call at a position, if there is one.
     pub(super) fn call_at(&self, place: u64) -> Option<&str> {
         let call = self.places.get(&place).and_then(|at| self.calls.get(*at));
         call.map(|call| call.id.as_str())
     }
 
-    /// Adds to the arguments of the last call at a place.
+    /// Adds to the arguments of the last call at a position.
     pub(super) fn arguments(&mut self, place: u64, piece: &str) -> Result<(), Fault> {
         self.take(piece.len())?;
         let at = self.places.get(&place);
@@ -152,7 +152,7 @@ impl<'a> ResponseDraft<'a> {
         Ok(())
     }
 
-    /// Counts what is collected elsewhere.
+    /// Counts data that is collected elsewhere.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Fault> {
         self.left = self.left.checked_sub(bytes).ok_or(Fault::TooLarge)?;
         Ok(())
@@ -175,9 +175,9 @@ impl<'a> ResponseDraft<'a> {
         self.is_over
     }
 
-    /// The answer, if it came to its end.
+    /// The answer, if it is complete.
     pub(super) fn finish(self) -> Result<ModelResponse, CutShort> {
-        // Servers that omit the last line of the stream still reported why they stopped.
+        // Servers that omit the last line of the stream have still reported why they stopped.
         if !self.is_over && self.stop.is_none() {
             return Err(CutShort {
                 text: self.text,

@@ -1,7 +1,7 @@
-//! Where a model is asked, and what shows who asks.
+//! The address of a model, and its key.
 //!
-//! The values come in: settings that the user wrote, and a function that looks a variable up. What the user wrote about
-//! `agent.provider` counts for that provider only, so that a key for one is never sent to another.
+//! The values are arguments: settings that the user wrote, and a function that looks up a variable. The settings for
+//! `agent.provider` apply to that provider only, so that a key for one provider is never sent to another.
 
 use metier_config::Secret;
 use metier_model::text::visible;
@@ -15,9 +15,9 @@ use crate::ModelError;
 pub struct ProviderSettings {
     /// The provider of a bare name, to which the next two settings apply; they apply to all if it isn't set.
     pub provider: Option<ProviderKind>,
-    /// Another place than the provider's own.
+    /// An address other than the provider's own.
     pub base_url: Option<String>,
-    /// Another variable than the provider's own.
+    /// A variable other than the provider's own.
     pub api_key_env: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl From<&metier_config::AgentSettings> for ProviderSettings {
     }
 }
 
-/// A place that answers, with the key for it.
+/// An address with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     kind: ProviderKind,
@@ -41,7 +41,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Finds the place and the key for a model.
+    /// Finds the address and the key for a model.
     ///
     /// # Errors
     /// When a required key is missing, or the base URL is not valid.
@@ -91,13 +91,13 @@ impl Endpoint {
         self.kind
     }
 
-    /// Where requests are sent.
+    /// The URL that requests are sent to.
     #[must_use]
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// The same for messages, without a question mark and what follows.
+    /// The same for messages, without the query.
     pub(super) fn shown(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
@@ -112,14 +112,14 @@ impl Endpoint {
         &self.variable
     }
 
-    /// Whether this is the provider itself, and not what is compatible with it.
+    /// Whether this is the provider itself, and not a compatible server.
     pub(super) fn is_original(&self) -> bool {
         let original = Url::parse(default_base(self.kind));
         original.is_ok_and(|original| original.host_str() == self.url.host_str())
     }
 }
 
-/// The variable with the key; empty where none is needed.
+/// The variable with the key; empty if none is needed.
 fn key_variable(kind: ProviderKind) -> &'static str {
     match kind {
         ProviderKind::Anthropic => "ANTHROPIC_API_KEY",
@@ -177,7 +177,7 @@ fn locate(kind: ProviderKind, base: &str) -> Result<Url, ModelError> {
     Ok(url)
 }
 
-/// `OLLAMA_HOST` can be a host alone, or a host and a port; the default port is then not that of HTTP.
+/// `OLLAMA_HOST` can be a host, or a host and a port; the default port is not that of HTTP.
 fn with_defaults(base: &str) -> String {
     if base.contains("://") {
         return base.to_owned();

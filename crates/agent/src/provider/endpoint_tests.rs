@@ -1,4 +1,4 @@
-//! Tables: which settings and variables lead where.
+//! Tables of settings and variables with the resulting endpoints.
 
 use super::*;
 

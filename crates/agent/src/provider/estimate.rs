@@ -1,13 +1,13 @@
 //! Estimates for tokens that a server did not count.
 //!
 //! Some servers never report the tokens of a streamed answer (llama-cpp-python's does not know `stream_options`). A budget that
-//! counts them as zero would be no limit, so they are estimated, as everything is whose tokens have to be known beforehand.
+//! counts them as zero would be no limit, so they are estimated, like all tokens that have to be known in advance.
 
 use metier_runtime::count_tokens;
 
 use crate::{CallArguments, ModelMessage, ModelRequest, ModelResponse, TokenUsage};
 
-/// The same answer, with an estimate if its server reported no tokens at all.
+/// The same answer, with an estimate if its server reported no tokens.
 pub(super) fn counted(request: &ModelRequest, answer: ModelResponse) -> ModelResponse {
     if answer.usage != TokenUsage::default() {
         return answer;

@@ -1,9 +1,9 @@
 //! One request and its response, on a separate thread.
 //!
-//! **Problem.** The call blocks, but it has to end at once when it is cancelled: during a DNS lookup, while a model thinks, between
-//! two words. **Decision.** A thread talks to the server and passes on what arrives; the waiting thread checks the flag in between.
-//! When the waiting ends the connection is shut down, so that the provider stops writing, and the thread ends by itself: at once,
-//! or after the time-out of a connection that is not open yet.
+//! **Problem.** The call blocks, but it has to end immediately when it is cancelled: during a DNS lookup, while a model thinks, between
+//! two words. **Decision.** A thread communicates with the server and passes on the data; the waiting thread checks the flag in between.
+//! When the wait ends, the connection is shut down, so that the provider stops writing, and the thread ends by itself: immediately,
+//! or after the timeout of a connection that is not open yet.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -34,11 +34,11 @@ pub(super) struct ResponseHead {
     pub(super) status: u16,
     /// How long to wait before the next request, if the server states it.
     pub(super) after: Option<Duration>,
-    /// Whether events follow, and not one document.
+    /// Whether events follow, or one document.
     pub(super) is_stream: bool,
 }
 
-/// Why nothing more comes.
+/// Why no more data comes.
 #[derive(Debug)]
 pub(super) enum Stopped {
     Cancelled,
@@ -57,7 +57,7 @@ pub(super) struct Exchange {
     client: Agent,
     pieces: Receiver<Result<ResponsePart, Stopped>>,
     end: Instant,
-    /// Until when the next piece has to be there, once there is a head.
+    /// The deadline of the next piece, after the head.
     next: Option<Instant>,
     between: Duration,
     left: usize,
@@ -127,7 +127,7 @@ impl Drop for Exchange {
     }
 }
 
-/// The thread: sends the request, and passes on what arrives as long as it is received.
+/// The thread: sends the request, and passes on the data while it is received.
 fn talk(
     client: &Agent,
     endpoint: &Endpoint,
@@ -162,7 +162,7 @@ fn talk(
         after: after(&parts.headers),
         is_stream: is_stream(&parts.headers),
     };
-    // A send fails when the receiver is gone; then there is nothing left to do.
+    // A send fails when the receiver is gone; the thread can then end.
     if pieces.send(Ok(ResponsePart::Head(head))).is_ok() {
         hand_over(body.into_reader(), pieces);
     }
@@ -211,7 +211,7 @@ fn credentials(
     Ok(headers)
 }
 
-/// `Retry-After` in seconds, or its sibling in milliseconds. A date would need a clock that both agree on: left out.
+/// `Retry-After` in seconds, or the variant in milliseconds. A date is ignored: it would need synchronised clocks.
 fn after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         let text = headers.get(name)?.to_str().ok()?;
@@ -240,7 +240,7 @@ fn before_head(error: ureq::Error) -> Stopped {
         ureq::Error::HostNotFound => Stopped::Unreachable("unknown host name".to_owned()),
         ureq::Error::Rustls(error) => Stopped::Untrusted(error.to_string()),
         ureq::Error::Tls(reason) => Stopped::Untrusted(reason.to_owned()),
-        // What TLS finds wrong while it reads comes wrapped.
+        // TLS errors during a read are wrapped.
         ureq::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             Stopped::Untrusted(error.to_string())
         }

@@ -24,7 +24,7 @@ impl ProviderFailure<'_> {
         self.said(code, after, &words(page))
     }
 
-    /// The answer is not one.
+    /// The answer is an error.
     pub(super) fn fault(&self, fault: Fault) -> ModelError {
         let provider = self.endpoint.kind();
         match fault {
@@ -40,7 +40,7 @@ impl ProviderFailure<'_> {
         }
     }
 
-    /// The error when a response stopped early.
+    /// The error when a response ended early.
     pub(super) fn stopped(&self, stopped: Stopped) -> ModelError {
         let provider = self.endpoint.kind();
         match stopped {

@@ -1,11 +1,11 @@
-//! How long and how much.
+//! Limits of time and size.
 
 use std::time::Duration;
 
 /// Bounds of one call of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderLimits {
-    /// Until there is a connection: the name looked up, dialled, secured.
+    /// For a connection: the lookup, the dial and TLS.
     pub connect: Duration,
     /// From the request to the start of a response. Models that think are silent for long.
     pub first_byte: Duration,
@@ -13,11 +13,11 @@ pub struct ProviderLimits {
     pub between: Duration,
     /// For a whole attempt.
     pub whole: Duration,
-    /// How often a request is sent at most.
+    /// The maximum number of times that a request is sent.
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long.
     pub first_pause: Duration,
-    /// No pause of ours is longer.
+    /// The maximum length of our own pauses.
     pub longest_pause: Duration,
     /// No attempt starts later than this after the first.
     pub retry_within: Duration,
@@ -28,7 +28,7 @@ pub struct ProviderLimits {
 }
 
 impl ProviderLimits {
-    /// The usual ones, but for an answer that may take so long in all (`agent.timeout`). A year is as good as for ever, and no clock
+    /// The usual limits, but for an answer that may take this long in total (`agent.timeout`). A year stands for no limit, and no clock
     /// overflows.
     #[must_use]
     pub fn within(whole: Duration) -> Self {

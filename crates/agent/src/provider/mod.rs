@@ -1,23 +1,23 @@
-//! Models behind HTTP: two formats, one way to wait, one way to fail.
+//! Models behind HTTP: two formats with shared waiting and error handling.
 //!
-//! **Decision.** The formats are written out here, over the HTTP client that the workspace has. The client crate that was tried
-//! first (`genai` 0.7.2) sends more than it is given and takes more than it should: a tool named `web_search` becomes Anthropic's
+//! **Decision.** The formats are implemented here, over the HTTP client of the workspace. The client crate that was tried
+//! first (`genai` 0.7.2) sends more than it is given and accepts more than it should: a tool named `web_search` becomes Anthropic's
 //! own search, which runs at the provider and bypasses our permits; a model's name that ends in `-low` or `-high` loses that
-//! ending; a tool call with the index four thousand million in an OpenAI stream allocates as many; an event or an error page
+//! suffix; a tool call with the index four thousand million in an OpenAI stream allocates as many; an event or an error page
 //! without an end is read to the end; a block of text with citations ends the stream. Two formats are a few hundred lines, and each
 //! of these is a line in them.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | `name`, `endpoint` | whose model, where, with which key |
-//! | `line` | TCP and TLS to there |
-//! | `exchange` | one request on a thread of its own, so that waiting for it can be ended |
+//! | `name`, `endpoint` | the provider of a model, its address and its key |
+//! | `line` | TCP and TLS to the server |
+//! | `exchange` | one request on its own thread, so that waiting for it can be ended |
 //! | `sse` | bytes → events |
 //! | `anthropic`, `openai` | request → body, event → draft |
-//! | `plain` | handles and names as they are taken back |
-//! | `draft` | an answer that is not complete, and its limits |
+//! | `plain` | ids and names in an accepted form |
+//! | `draft` | an incomplete answer, and its limits |
 //! | `estimate` | tokens that a server did not count |
-//! | `retry` | whether and when to ask again |
+//! | `retry` | whether and when to retry |
 
 mod anthropic;
 mod connection;
@@ -56,12 +56,12 @@ pub struct Provider {
     line: ProviderConnection,
 }
 
-/// How a format puts pieces of an answer together.
+/// How a format assembles the pieces of an answer.
 trait StreamReading {
-    /// Takes one event of a stream.
+    /// Processes one event of a stream.
     fn event(&mut self, data: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault>;
 
-    /// Takes an answer that came in one piece, from a server that does not stream.
+    /// Processes an answer in one piece, from a server that does not stream.
     fn whole(&mut self, body: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault>;
 }
 
@@ -76,7 +76,7 @@ impl Provider {
         }
     }
 
-    /// The bytes that are sent for `request`; the same for the same.
+    /// The bytes that are sent for `request`; equal requests give equal bytes.
     ///
     /// # Errors
     /// When a tool's schema can't be written as JSON.
@@ -186,7 +186,7 @@ impl Provider {
         read.map_err(|fault| self.failure().fault(fault))
     }
 
-    /// The error in an answer that is one.
+    /// The error, if the answer is one.
     fn refused(&self, exchange: &mut Exchange, head: &ResponseHead, cancel: &Cancel) -> ModelError {
         const PAGE: usize = 64 * 1024;
         match self.collect(exchange, PAGE, cancel) {
@@ -199,7 +199,7 @@ impl Provider {
         }
     }
 
-    /// The whole body, unless it has more bytes than that.
+    /// The whole body, unless it exceeds this many bytes.
     fn collect(
         &self,
         exchange: &mut Exchange,

@@ -1,7 +1,7 @@
-//! Which model, and whose.
+//! The name and the provider of a model.
 //!
 //! A model is written as `provider/model` everywhere; `provider:model` is accepted too. Both `/` and `:` occur in names
-//! (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a known provider in front counts as one.
+//! (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a known provider counts as a prefix.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ use crate::ModelError;
 pub enum ProviderKind {
     /// The Messages API of Anthropic.
     Anthropic,
-    /// OpenAI chat completions, or what is compatible with them.
+    /// OpenAI chat completions, or a compatible API.
     OpenAi,
-    /// Ollama on some machine of ours: the same format, and no key.
+    /// Ollama on the user's own machine: the same format, without a key.
     Ollama,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for ProviderKind {
 pub struct ModelName {
     /// The provider of the model.
     pub provider: ProviderKind,
-    /// As the provider knows it.
+    /// The provider's own name of it.
     pub model: String,
 }
 

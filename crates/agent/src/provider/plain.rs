@@ -1,11 +1,11 @@
-//! Handles and names as every provider takes them back.
+//! Ids and names in a form that every provider accepts.
 //!
-//! A model may call a tool that does not exist, by a name that no tool can have, or come with handles of another provider. That stays in the
-//! conversation as it was, and is sent like this: otherwise every further request would be refused.
+//! A model may call a missing tool, by a name that no tool can have, or with ids of another provider. The conversation keeps such
+//! calls unchanged, and they are sent in this form: otherwise every further request would be refused.
 
 use std::borrow::Cow;
 
-/// A name is not longer.
+/// The maximum length of a name.
 const LONGEST: usize = 64;
 
 /// Letters, digits, `_` and `-`; anything else becomes `_`.

@@ -1,4 +1,4 @@
-//! Whatever comes, a reader answers with pieces or a fault: it never panics, and never keeps more than it may.
+//! For any input, a reader returns pieces or a fault: it never panics, and never keeps more than its limit.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
-//! Whether and when to ask again.
+//! Whether and when to retry.
 //!
-//! Each pause is twice as long as the previous one, half of it random, so that clients that were refused together don't return
-//! together. A provider's own delay is used, unless it is too long for us.
+//! Each pause is twice as long as the previous one, half of it random, so that clients that were refused at the same time don't return
+//! at the same time. A provider's own delay is used, unless it is too long for us.
 
 use std::time::{Duration, Instant};
 
@@ -27,12 +27,12 @@ impl<'a> Retries<'a> {
         self.attempts
     }
 
-    /// How many attempts there are at most.
+    /// The maximum number of attempts.
     pub(super) fn most(&self) -> u32 {
         self.limits.attempts
     }
 
-    /// How long to wait after an attempt that ended like this; `None` is to give up.
+    /// How long to wait after an attempt with this result; `None` means to give up.
     pub(super) fn pause(&mut self, error: &ModelError) -> Option<Duration> {
         self.attempts += 1;
         if !error.is_passing() || self.attempts >= self.limits.attempts {
@@ -53,7 +53,7 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// The pause after so many attempts; `chance` is between 0 and 1.
+/// The pause after this many attempts; `chance` is between 0 and 1.
 fn backoff(limits: &ProviderLimits, attempts: u32, chance: f64) -> Duration {
     let factor = 1u32
         .checked_shl(attempts.saturating_sub(1))
@@ -63,7 +63,7 @@ fn backoff(limits: &ProviderLimits, attempts: u32, chance: f64) -> Duration {
     half + half.mul_f64(chance)
 }
 
-/// A number from 0 to 1. Without a source of chance the pauses are the longest.
+/// A number from 0 to 1. Without a random source the pauses have their maximum length.
 fn chance() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }

@@ -1,4 +1,4 @@
-//! Server-sent events, taken apart as the bytes come.
+//! Server-sent events, parsed as the bytes arrive.
 //!
 //! Lines end with LF, CR or both, events with an empty line; the pieces in which bytes arrive have no meaning, so a character or a
 //! line break can be split between two of them. Only the data of an event is returned: in both formats it contains its type.
@@ -8,9 +8,9 @@
 #[derive(Debug)]
 pub(super) struct SseEvents {
     limit: usize,
-    /// The line that has not ended.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// The data of the event that has not ended.
+    /// The data of the incomplete event.
     data: Vec<u8>,
     has_data: bool,
     after_cr: bool,
@@ -33,7 +33,7 @@ impl SseEvents {
         }
     }
 
-    /// Takes more bytes and returns the data of each event that they complete.
+    /// Adds bytes and returns the data of each event that they complete.
     pub(super) fn feed<E: From<TooLong>>(
         &mut self,
         mut bytes: &[u8],

@@ -1,4 +1,4 @@
-//! What comes back when all goes well, or nearly.
+//! Answers that are complete, or nearly.
 
 use metier_agent::{
     CallArguments, Cancel, ModelMessage, ProviderKind, StopReason, TokenUsage, ToolResult,
@@ -39,7 +39,7 @@ fn text_is_reported_as_it_arrives() {
     }
 }
 
-/// As llama-cpp-python streams: it takes `stream_options` and does nothing about it.
+/// As llama-cpp-python streams: it accepts `stream_options` and ignores it.
 #[test]
 fn tokens_that_a_server_does_not_count_are_estimated() {
     let chunk = |delta: &str, reason: &str| {
@@ -61,7 +61,7 @@ fn tokens_that_a_server_does_not_count_are_estimated() {
         (answer.text.as_str(), &answer.stop),
         ("it says hello", &StopReason::End)
     );
-    // Three words came back; two tools were sent with the question.
+    // Three words were returned; two tools were sent with the question.
     assert_eq!(answer.usage.output, 3);
     assert!(
         (30..120).contains(&answer.usage.input),
@@ -326,7 +326,7 @@ fn a_call_that_is_named_in_every_fragment_is_one_call() {
     let _ = server.finish();
 }
 
-/// What compatible servers do differently, and what providers may add one day.
+/// Deviations of compatible servers, and possible additions by providers.
 #[test]
 fn odd_streams_are_read() {
     let check = |kind: ProviderKind, lines: &[&str], text: &str, calls: &[(&str, &str)]| {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{BOTH, answer, ask, limits, provider, question};
 
-/// Space for a few words, and on the wire for many more than are sent.
+/// Space for a few words, and in the raw stream for many more than are sent.
 fn small() -> ProviderLimits {
     ProviderLimits {
         answer: 10_000,

@@ -1,4 +1,4 @@
-//! What happens when there is no answer.
+//! The results of failed requests.
 
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -313,7 +313,7 @@ fn a_cancel_from_another_thread_ends_the_call() {
         from_outside.cancel();
         let answer = in_time("the cancelled call", || asking.join().unwrap());
         assert_eq!(answer, Err(ModelError::Cancelled));
-        server.wait_until_left(); // or the model would keep writing without a reader
+        server.wait_until_left(); // otherwise the model would keep writing without a reader
         let _ = server.finish();
     }
 }

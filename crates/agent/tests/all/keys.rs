@@ -1,4 +1,4 @@
-//! Keys go where they belong, and are seen nowhere else.
+//! Keys are sent only to their provider, and shown nowhere.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -17,13 +17,13 @@ use metier_agent::{
 use metier_testkit::model_server::ModelServer;
 use serde_json::json;
 
-/// Both formats. What holds for one holds for the other, unless a test states otherwise.
+/// Both formats. Every test applies to both, unless it states otherwise.
 const BOTH: [ProviderKind; 2] = [ProviderKind::Anthropic, ProviderKind::OpenAi];
 
-/// No part of it may ever be seen.
+/// No part of it may ever be shown.
 const KEY: &str = "sk-geheim-0123456789";
 
-/// Limits for tests: patient where nothing is to go wrong, quick where something is.
+/// Limits for tests: long where no failure is expected, short where one is.
 fn limits() -> ProviderLimits {
     ProviderLimits {
         connect: Duration::from_secs(5),
@@ -52,7 +52,7 @@ fn provider(kind: ProviderKind, server: &ModelServer, limits: ProviderLimits) ->
     Provider::new(endpoint(kind, server.url()), limits)
 }
 
-/// A question, with two tools to hand.
+/// A question, with two available tools.
 fn question() -> ModelRequest {
     let tool = |name: &str| ModelTool {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What is sent. The server checks each request against the provider's shape, so these also show that it is one.
+//! The sent requests. The server checks each request against the provider's format, so these tests also show that the format is right.
 
 use metier_agent::{
     CallArguments, Cancel, ModelMessage, ModelRequest, Provider, ProviderKind, ReasoningEffort,
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{BOTH, ask, endpoint, limits, provider, question};
 
-/// A conversation with everything that a conversation can have.
+/// A conversation with every kind of content.
 fn conversation() -> ModelRequest {
     let call = |id: &str, input| ToolCall {
         id: id.to_owned(),
@@ -87,7 +87,7 @@ fn a_conversation_for_anthropic() {
         (&json!(1000), &json!(true))
     );
     assert_eq!(body["temperature"], json!(0.7));
-    // A tool of ours that is called like one of theirs stays ours.
+    // Our tool with the same name as one of theirs stays ours.
     assert_eq!(body["tools"][1]["name"], "web_search");
     assert!(body["tools"][1].get("type").is_none());
 }
@@ -127,7 +127,7 @@ fn the_same_request_is_the_same_bytes() {
 
 #[test]
 fn a_longer_conversation_begins_with_the_bytes_of_the_shorter() {
-    // Or nothing could be cached. Up to the mark at the end, that is.
+    // Otherwise nothing could be cached. This holds up to the mark at the end.
     for kind in BOTH {
         let provider = Provider::new(endpoint(kind, "http://127.0.0.1:9".to_owned()), limits());
         let short = ModelRequest {

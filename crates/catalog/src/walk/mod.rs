@@ -74,7 +74,7 @@ pub(crate) fn walk(
     }
 }
 
-/// What a root has cost so far, including the targets of its links.
+/// The cost of a root so far, including the targets of its links.
 struct RootTally {
     started: Instant,
     seen: AtomicUsize,
@@ -358,7 +358,7 @@ impl RootWalk<'_> {
         }
     }
 
-    /// Takes the skill in a folder, from the index or from its files; false if there is none.
+    /// Adds the skill in a folder, from the index or from its files; returns false if there is none.
     fn skill_at(&self, lane: &mut Lane, place: &WalkOpening<'_>, path: &[u8], stat: &Stat) -> bool {
         let taken =
             self.remembered(lane, place, path, stat) || self.read_skill(lane, place, path, stat);
@@ -368,7 +368,7 @@ impl RootWalk<'_> {
         taken
     }
 
-    /// Counts the skill that was just taken, and removes it if it exceeds the limit.
+    /// Counts the skill that was just added, and removes it if it exceeds the limit.
     fn counted(&self, lane: &mut Lane) {
         let limit = self.options.limits.max_skills;
         let found = self.tally.skills.fetch_add(1, Ordering::Relaxed) + 1;
@@ -431,7 +431,7 @@ impl RootWalk<'_> {
         }
     }
 
-    /// Takes the plugin whose manifest is in this folder, if it has hooks.
+    /// Adds the plugin whose manifest is in this folder, if it has hooks.
     fn plugin_around(&self, lane: &mut Lane, path: &[u8]) {
         let plugin = match path.strip_suffix(plugin::FOLDER) {
             Some(b"") => b".",
@@ -539,7 +539,7 @@ fn is_manifest_name(name: &[u8]) -> bool {
         .any(|manifest| name.eq_ignore_ascii_case(manifest))
 }
 
-/// Whether a name is that of content which is being installed and has no place yet, such as `.metier-7-0`: that is not a skill.
+/// Whether a name belongs to content that is being installed, such as `.metier-7-0`: that is not a skill.
 fn is_staged(name: &[u8]) -> bool {
     let number = name.strip_prefix(b".metier-");
     number.is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))

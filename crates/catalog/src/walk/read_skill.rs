@@ -1,4 +1,4 @@
-//! Takes a skill from its folder: from the index if nothing changed, otherwise from its files.
+//! Adds a skill to the catalog: from the index if nothing changed, otherwise from its files.
 
 use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
@@ -352,7 +352,7 @@ impl RootWalk<'_> {
         } else {
             path.rsplit(|byte| *byte == b'/').next()?
         };
-        // Checking that a name is text is much faster than converting it, and nearly every one is.
+        // Checking that a name is UTF-8 is much faster than converting it, and nearly every one is.
         let text = std::str::from_utf8(name).map(Cow::Borrowed);
         Some(text.unwrap_or_else(|_| String::from_utf8_lossy(name)))
     }
@@ -460,7 +460,7 @@ impl RootWalk<'_> {
         home.save(&self.base, self.options.mode, listing, &all).ok();
     }
 
-    /// Takes a skill whose manifest has an unusual spelling; false if there is none.
+    /// Adds a skill whose manifest has an unusual spelling; returns false if there is none.
     pub(super) fn other_spellings(
         &self,
         lane: &mut Lane,

@@ -52,7 +52,7 @@ fn same(warm: Catalog, cold: Catalog) {
     assert_eq!(warm.len(), cold.len());
 }
 
-/// The index returns what is on the disk, at once and again.
+/// The index returns the content of the disk, immediately and again.
 #[track_caller]
 fn check(world: &World) {
     for mode in [Strictness::Lenient, Strictness::Strict] {
@@ -337,7 +337,7 @@ fn what_was_changed_just_now_is_not_remembered() {
     assert!(describes(&look_now(), "bbbb"));
 }
 
-/// Sets the time of the last change of content back to what it was.
+/// Restores the time of the last change of content.
 fn with_old_time(path: &Path, change: impl FnOnce()) {
     let before = fs::metadata(path).unwrap();
     change();
@@ -547,7 +547,7 @@ fn a_sidecar_that_appears_changes_or_goes_is_seen() {
     check(&world);
 }
 
-/// However its names are sorted, and even if a skill in it is never stored.
+/// In any order of its names, and even if a skill in it is never stored.
 #[test]
 fn an_unchanged_root_leaves_its_index_alone() {
     let world = World::new();

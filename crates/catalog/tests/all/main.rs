@@ -1,4 +1,4 @@
-//! What is found on a disk and what is read from it, with files that are forged, change and mislead.
+//! The skills that are found and read, with files that are forged, change and mislead.
 //!
 //! Every test has a separate folder: `root/` is searched, `outside/` must not be reachable through it, `cache/` is
 //! for the index.

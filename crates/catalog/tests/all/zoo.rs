@@ -54,7 +54,7 @@ fn folder_of(entry: &CatalogEntry) -> String {
         .into_owned()
 }
 
-/// Everything in a folder, examined.
+/// All entries of a folder, examined.
 fn examined(folder: &Path, mode: Strictness) -> Vec<CatalogEntry> {
     let mut entries = look(folder, &options(mode)).entries;
     for entry in &mut entries {
@@ -82,7 +82,7 @@ fn what_is_found(folder: &Path) -> BTreeMap<String, Row> {
         .collect()
 }
 
-/// Compares a table with what is found.
+/// Compares a table with the results.
 fn check(name: &str) {
     let folder = fixtures(name);
     let (expected, found) = (table(&folder), what_is_found(&folder));

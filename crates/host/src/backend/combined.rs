@@ -22,7 +22,7 @@ pub struct CombinedProcess<'a> {
 }
 
 impl<'a> CombinedProcess<'a> {
-    /// Joins sessions, in the order in which they get hooks. A single one is returned as it is; without any there is no session.
+    /// Joins sessions, in the order in which they get hooks. A single session is returned unchanged; an empty list gives no session.
     #[must_use]
     pub fn of(mut members: Vec<Box<dyn SkillProcess + 'a>>) -> Option<Box<dyn SkillProcess + 'a>> {
         if members.len() < 2 {
@@ -142,7 +142,7 @@ fn asked(contributions: &Contributions, phase: HookPhase) -> Option<HookSpec> {
     hooks.find(|hook| hook.phase() == phase).copied()
 }
 
-/// The contributions of all; each phase once, and `fail_closed` if one of them is.
+/// The contributions of all sessions; each phase once, and `fail_closed` if one session sets it.
 fn merged(members: &[Box<dyn SkillProcess + '_>]) -> Contributions {
     let mut all = Contributions::default();
     for member in members {

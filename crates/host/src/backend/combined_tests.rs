@@ -15,7 +15,7 @@ impl SkillHost for NoHost {
     }
 }
 
-/// What a member does with a hook.
+/// How a member reacts to a hook.
 #[derive(Clone, Copy)]
 enum Does {
     Append,

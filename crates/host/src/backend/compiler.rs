@@ -1,10 +1,10 @@
 //! The compiler of WebAssembly: our own binary again, in a sandbox without files, that turns a module into machine code.
 //!
-//! **Problem.** Compiling can't be interrupted, and a module of a few megabytes can keep it busy for hours, or take all memory.
+//! **Problem.** Compilation can't be interrupted. A module of a few megabytes can take hours, or use all memory.
 //!
-//! **Decision.** It happens in a worker (`metier __wasm-compile`), which can be killed, and whose memory and time are
-//! limited. Its output is run in this process: it is as trustworthy as our compiler with untrusted input
-//! is; the child can reach nothing, and its output is used nowhere else. Input, to its end: the module. Output: the
+//! **Decision.** Modules are compiled in a worker (`metier __wasm-compile`), which can be killed, and whose memory and time are
+//! limited. The machine code runs in this process, so it is as trustworthy as our compiler is with untrusted
+//! input; the worker can reach nothing, and its output is used nowhere else. Input: the module, up to end of file. Output: the
 //! number of bytes (8 bytes, little-endian), then the bytes.
 #![allow(
     unsafe_code,
@@ -26,13 +26,13 @@ use rustix::{
 
 use super::{ChildStarter, WorkerCommand};
 
-/// How much is read at once.
+/// The size of one read.
 const CHUNK: usize = 64 * 1024;
 /// The size of the number before the code.
 const HEAD: usize = 8;
-/// The most machine code that is accepted.
+/// The maximum size of machine code, in bytes.
 const MOST: usize = 1 << 30;
-/// How much of its error output is read.
+/// How much of the compiler's error output is read.
 const COMPLAINT: usize = 4 * 1024;
 
 /// How to start the compiler.
@@ -113,7 +113,7 @@ impl CompilerPipes {
             match rustix::io::write(to, rest) {
                 Ok(length) => self.sent += length,
                 Err(Errno::AGAIN | Errno::INTR) => return false,
-                // It reads no more; its error output has the reason.
+                // It stopped reading; its error output contains the reason.
                 Err(_) => return true,
             }
         }

@@ -205,7 +205,7 @@ impl PipeConnection {
         Ok(id)
     }
 
-    /// Reads messages from between calls: none of them answers the new request.
+    /// Reads messages that arrived between calls: none of them answers the new request.
     fn catch_up(&mut self, host: &dyn SkillHost, until: Deadline) -> Result<(), Failed> {
         loop {
             self.listen(None, host, until)?;
@@ -298,7 +298,7 @@ impl PipeConnection {
             Message::Answer { .. } => return Ok(()),
         };
         let answer = match HostRequest::new(&method, params) {
-            // Requires no permission, and is kept in full.
+            // Requires no permission, and is kept complete.
             Ok(HostRequest::Log { level, message }) => {
                 self.log.told(level.as_deref(), &message);
                 Ok(Value::Object(Map::new()))

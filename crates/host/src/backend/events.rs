@@ -17,7 +17,7 @@ impl EventQueue {
         self.0.extend(events.into_iter().take(room));
     }
 
-    /// Keeps that protected places were restored, even beyond the limit: a receipt must record it.
+    /// Records that protected places were restored, even beyond the limit: a receipt must contain it.
     pub(super) fn note_undone(&mut self, places: &[UndonePlace]) {
         if !places.is_empty() {
             self.0.push(ProcessEvent::Undone(places.to_vec()));

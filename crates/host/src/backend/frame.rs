@@ -8,7 +8,7 @@ use metier_sdk::wire::envelope::{Lines, Malformed, Message};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-/// How much is read at once: what a pipe holds.
+/// The size of one read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 /// The capacity that the queue keeps after a long message.
 const KEPT: usize = 4 * CHUNK;
@@ -83,7 +83,7 @@ pub(super) struct Garbage {
     pub(super) malformed: Malformed,
     /// The start of the line.
     pub(super) shown: String,
-    /// Whether it was meant as the answer to the request.
+    /// Whether it was meant as an answer to the request.
     pub(super) answers: bool,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn parse(line: &[u8], asked: Option<u64>) -> Result<Message, Box<Garb
     })
 }
 
-/// Whether a malformed line was meant as the answer to a request; a call must not wait for another one.
+/// Whether a malformed line was meant as the answer to a request; the call must then stop waiting.
 fn looks_like_answer(line: &[u8], asked: u64) -> bool {
     let find = |what: &str| memchr::memmem::find(line, what.as_bytes());
     if line.first() != Some(&b'{') || find("\"method\"").is_some() {

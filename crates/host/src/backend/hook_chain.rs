@@ -1,4 +1,4 @@
-//! A hook that several handlers get in turn: each gets the event as the previous one left it.
+//! A hook that several handlers get in turn: each gets the event as the previous handler left it.
 //!
 //! A handler that fails is reported, and the others continue; the hook fails only if no handler answered.
 

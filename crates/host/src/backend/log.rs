@@ -76,7 +76,7 @@ impl Log {
         }
     }
 
-    /// Adds a text of one or more lines.
+    /// Adds text of one or more lines.
     pub(super) fn say(&mut self, text: &str) {
         for line in text.lines() {
             if self.is_full() {

@@ -3,7 +3,7 @@
 //! **Problem.** Skill code hangs and crashes repeatedly. A call must still return in time, and
 //! nothing must stay behind: no process, no descriptor, no half-read answer that the next call could take for its own.
 //!
-//! **Decision.** Every failure of a call stops the child as a whole. The next call starts another, at once the first
+//! **Decision.** Any failure of a call stops the child. The next call starts another one, immediately the first
 //! time, then after growing pauses; after too many failures in a row it is not restarted for a while. A restarted child
 //! must contribute the same as before: a crash does not change what the user approved.
 
@@ -23,7 +23,7 @@ use crate::sandbox::UndonePlace;
 
 /// After this many failures in a row it is not restarted for a while.
 const TOO_OFTEN: u32 = 5;
-/// How long that is.
+/// The length of that pause.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 /// The pause before the second restart in a row; it doubles each time, up to the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -152,7 +152,7 @@ struct Live {
 }
 
 impl<'a> ChildProcess<'a> {
-    /// Starts it and requests its contributions. `patience` is the time limit for that, now and after restarts.
+    /// Starts it and requests its contributions. `patience` is the time limit for that, also after restarts.
     ///
     /// # Errors
     /// It does not start, or does not report its contributions.
@@ -301,7 +301,7 @@ impl<'a> ChildProcess<'a> {
         let stderr = line.tail();
         let error = match failed {
             Failed::Stopped => {
-                // Not the child's fault, so not counted as a crash.
+                // This is not the child's fault, so it does not count as a crash.
                 self.events.note([ProcessEvent::Ended]);
                 return SkillProcessError::Stopped;
             }

@@ -1,4 +1,4 @@
-//! Workers are started on a thread that lives as long as this process.
+//! Starts workers on a thread that lives as long as this process.
 //!
 //! **Problem.** A worker asks the kernel to end it with its parent, and for the kernel the parent is a *thread*. A session can be moved to
 //! another thread, and the one that it started in can end.

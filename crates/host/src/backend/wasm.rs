@@ -86,7 +86,7 @@ impl WasmProcess {
         Ok(wasm)
     }
 
-    /// The error of a call, as for other sessions.
+    /// The error of a call, in the form that other sessions use.
     fn failed(&mut self, trouble: WasmCallError) -> SkillProcessError {
         let stderr = self.log.tail();
         let error = match trouble {
@@ -139,7 +139,7 @@ impl SkillProcess for WasmProcess {
         let words = self.log.finish();
         self.events.note(words);
         if let Some(place) = undone.first() {
-            // It is already restored; the caller gets the reason.
+            // The place is already restored; the caller gets the reason.
             let never = ExecutionError::Never {
                 path: place.path.clone(),
                 what: "written",
@@ -168,7 +168,7 @@ fn answer(
     params: Value,
 ) -> Result<Value, RpcError> {
     match HostRequest::new(method, params)? {
-        // Requires no permission, and is kept in full.
+        // Requires no permission, and is kept complete.
         HostRequest::Log { level, message } => {
             log.told(level.as_deref(), &message);
             Ok(Value::Object(Map::new()))

@@ -1,6 +1,6 @@
 //! Workers: our own binary, started again as an interpreter.
 //!
-//! A skill in a language that metier interprets needs no program, no file and no network: everything that it does goes over
+//! A skill in a language that metier interprets needs no program, no file and no network: all its acts are requests over
 //! the connection. So its sandbox is smaller than that of a child that is a program, and quicker to set up: no
 //! namespaces, no mounts. The worker starts with three pipes only, and sandboxes itself with
 //! [`confine`](crate::sandbox::confine()) before it reads a single byte of the skill.
@@ -81,7 +81,7 @@ impl Direct {
     /// Kills the group and waits for its leader.
     fn kill(&mut self) -> Option<ExitStatus> {
         let mut child = self.0.take()?;
-        // Before the wait: until then no other process can have its id.
+        // Before the wait: until the leader is reaped, no other process can have its id.
         if let Some(group) = pid(&child) {
             let _already_gone = kill_process_group(group, Signal::KILL);
         }

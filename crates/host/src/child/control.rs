@@ -1,4 +1,4 @@
-//! The socket between the parent and its launcher: one message in each packet, descriptors along with it.
+//! The socket between the parent and its launcher: each packet contains one message, with descriptors if it has any.
 //!
 //! It is the launcher's standard input, which is the one descriptor that can be passed without being inherited by every other child
 //! that is started at the same moment. It also ends the launcher with the parent: however the parent dies, the socket closes, and the
@@ -22,7 +22,7 @@ const MAX_DESCRIPTORS: usize = 4;
 /// An order of the parent to the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LauncherOrder {
-    /// Ask everything to end.
+    /// Ask all processes to end.
     Terminate,
     /// Kill all processes of the child.
     Kill,
@@ -52,9 +52,9 @@ pub(crate) enum News {
 pub(crate) struct ChildEnded {
     /// The status that `wait` returns.
     pub(crate) status: i32,
-    /// Whether it left others running.
+    /// Whether it left other processes running.
     pub(crate) survivors: bool,
-    /// Whether it was ended for having too many processes.
+    /// Whether it was killed for having too many processes.
     pub(crate) swarm: bool,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn send(line: &OwnedFd, bytes: &[u8], along: &[BorrowedFd<'_>]) -> io
     Ok(())
 }
 
-/// Receives one message. No bytes mean that the other end is gone.
+/// Receives one message. An empty message means that the other end is gone.
 pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

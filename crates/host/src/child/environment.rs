@@ -1,17 +1,17 @@
-//! Names of variables that a child can be given.
+//! Names of variables that can be set for a child.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use metier_policy::variables;
 
-/// Whether a variable makes programs run code that its value names. No skill may set one, whatever was approved.
+/// Whether a variable makes programs run code that its value names. No skill may set such a variable, whatever was approved.
 #[must_use]
 pub fn is_hazardous(name: &OsStr) -> bool {
     name.to_str().is_none_or(variables::is_loader)
 }
 
-/// Variables that make programs run less, by these very values.
+/// Variables with values that make programs run less code.
 const QUIETERS: &[(&str, &str)] = &[
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),

@@ -76,7 +76,7 @@ impl ChildJob {
         out.0
     }
 
-    /// `None` if these bytes are not from [`ChildJob::encode`].
+    /// `None` if the bytes were not written by [`ChildJob::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = PipeReader(bytes);
         let program = input.text()?;
@@ -210,7 +210,7 @@ impl PipeReader<'_> {
                     .map(|path| Some((path, self.identity()?)))
                     .collect::<Option<_>>()?
             },
-            // What it found is in `protect`.
+            // The results are in `protect`.
             guard: None,
             network: match self.number()? {
                 0 => NetworkAccess::None,

@@ -1,6 +1,6 @@
-//! The list of watched places on disk: if a run is killed, the next one reads it.
+//! The list of watched places on disk: if a run is killed, the next run reads it.
 //!
-//! **Problem.** What a child makes in a missing protected place is removed after it ended, by this program. A program that is
+//! **Problem.** This program removes what a child creates in a missing protected place, after the child has ended. A program that is
 //! killed, or that a skill makes crash, removes nothing.
 //!
 //! **Decision.** Before the child starts, the list is written into its own file, in a folder that no child sees. This program and
@@ -8,8 +8,8 @@
 //! run, and the next start restores its places. The launcher writes the end of the child into it, so that the next start does not
 //! touch what the user has created since.
 //!
-//! The lists of running runs contain what their children may have created. A run that starts meanwhile does not treat that as
-//! something that existed before ([`OtherRuns`]).
+//! The lists of active runs contain what their children may have created. A run that starts meanwhile does not treat these files as
+//! files that existed before ([`OtherRuns`]).
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -26,9 +26,9 @@ use super::watch::{Watch, WatchedRoot};
 use crate::sandbox::object::{Moment, ObjectMark};
 use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
-/// The first line of a file, which changes with its format.
+/// The first line of a file; it changes when the format changes.
 const FORMAT: &str = "metier watched places 4";
-/// Prefixes of names: of complete files, and of those that are being written.
+/// Prefixes of file names: of complete files, and of files that are being written.
 const COMPLETE: &str = "watch-";
 const UNFINISHED: &str = ".new-";
 /// The largest file that is read.
@@ -36,18 +36,18 @@ const MAX_SIZE: u64 = 64 << 20;
 /// The line after the owner: places that have to be checked, or places that were restored already.
 const PENDING: u64 = 0;
 const DONE: u64 = 1;
-/// The last number, once the child and all it started are gone.
+/// The last number, written once the child and all its descendants are gone.
 const ENDED: u64 = 1;
-/// Changes with each start of the machine.
+/// An id that changes at each boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// Writes into a list that the child has ended. For the launcher, which keeps the list open.
+/// Records in a list that the child has ended. For the launcher, which keeps the list open.
 pub(super) fn note_end(list: BorrowedFd<'_>) {
-    // Without it, the next start takes everything that appeared since for the child's.
+    // Without it, the next start treats everything that appeared since as the child's.
     let _unknown = rustix::io::write(list, &ENDED.to_le_bytes());
 }
 
-/// The lists of all other running runs, and a lock: no other run starts before this one has written its own.
+/// The lists of all other active runs, and a lock: no other run starts before this run has written its own list.
 #[derive(Debug, Default)]
 pub(crate) struct OtherRuns {
     lists: Vec<Watch>,
@@ -73,8 +73,8 @@ impl OtherRuns {
         })
     }
 
-    /// Whether another run may have created what is at a protected place: it can write there, and did not find it. A file that was
-    /// replaced while the sandbox of that run held it is not the child's.
+    /// Whether another run may have created the file at a protected place: it can write there, and the place was missing when it started. A
+    /// file that was replaced while the sandbox of that run held it does not belong to its child.
     pub(crate) fn made(&self, place: &Path, mark: &ObjectMark) -> bool {
         self.lists.iter().any(|watch| {
             let Some((guard, before)) = &watch.guard else {
@@ -89,7 +89,7 @@ impl OtherRuns {
         })
     }
 
-    /// Whether another run has searched a place by its name and did not find it.
+    /// Whether another run has searched a place by its name and not found it.
     pub(crate) fn miss(&self, place: &Path) -> bool {
         let mut roots = self.lists.iter().flat_map(|watch| &watch.roots);
         roots.any(|root| {
@@ -119,7 +119,7 @@ fn journals(folder: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// A list with its lock. While this value exists, no other process puts these places back.
+/// A list with its lock. While this value exists, no other process restores these places.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
@@ -129,7 +129,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Writes a list. It has its name, and so is found by others, once it is complete and locked.
+    /// Writes a list. It gets its final name, by which other runs find it, once it is complete and locked.
     pub(super) fn begin(folder: &Path, owner: &str, watch: &Watch) -> io::Result<Self> {
         let mut out = head(owner);
         out.number(PENDING);
@@ -173,7 +173,7 @@ impl Journal {
         self.stays = true;
     }
 
-    /// The places were put back, but no caller took the result: the next start reports them.
+    /// The places were restored, but no caller took the result: the next start reports them.
     pub(super) fn end_with(mut self, undone: &[UndonePlace]) {
         if let ([_, ..], Some(folder)) = (undone, self.path.parent()) {
             let mut out = head(&self.owner);
@@ -192,7 +192,7 @@ impl Journal {
     }
 }
 
-/// Dropping it means that the places were put back.
+/// Dropping it means that the places were restored.
 impl Drop for Journal {
     fn drop(&mut self) {
         if !self.stays {
@@ -202,17 +202,17 @@ impl Drop for Journal {
     }
 }
 
-/// What a run that was killed had left behind.
+/// Files that a killed run has left behind.
 #[derive(Debug)]
 pub struct Leftover {
-    /// Whose child it was, as the run called it.
+    /// The owner of the child, as the run named it.
     pub owner: String,
-    /// Protected places that the child had made. They were renamed.
+    /// Protected places that the child had created. They were renamed.
     pub undone: Vec<UndonePlace>,
-    /// Places that could not be put back. They are tried again at the next start.
+    /// Places that could not be restored. The next start retries them.
     pub failed: Vec<(PathBuf, io::Error)>,
     journal: PathBuf,
-    /// Locked: others leave it alone.
+    /// Locked: other processes ignore it.
     _file: File,
 }
 
@@ -225,7 +225,7 @@ impl Leftover {
     }
 }
 
-/// Processes the lists of killed runs. Costs one listing of a folder if there are none.
+/// Processes the lists of killed runs. If there are none, it costs one listing of a folder.
 #[must_use]
 pub fn work_off(folder: &Path) -> Vec<Leftover> {
     journals(folder).filter_map(take_over).collect()
@@ -242,7 +242,7 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
         has_ended,
     }) = decode(&content)
     else {
-        // Of another version, or cut short: nothing can be known from it.
+        // Written by another version, or truncated: it contains no usable information.
         let _stays = fs::remove_file(&path);
         return None;
     };
@@ -271,18 +271,18 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
     Some(leftover)
 }
 
-/// When a list was written to last: the end of the child.
+/// When a list was last written: the end of the child.
 fn written(found: rustix::fs::Stat) -> Moment {
     let nanoseconds = u32::try_from(found.st_mtime_nsec).unwrap_or(u32::MAX);
     (found.st_mtime, nanoseconds)
 }
 
-/// When the machine was started: the child of an earlier start had ended by then.
+/// The boot time of the machine: a child of an earlier boot had ended by then.
 fn booted() -> Option<Moment> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let mut lines = text.lines();
     let seconds = lines.find_map(|line| line.strip_prefix("btime "))?;
-    // A second later, since it is rounded.
+    // One second later, since it is rounded.
     Some((seconds.parse::<i64>().ok()? + 1, 0))
 }
 
@@ -433,7 +433,7 @@ fn watch(input: &mut PipeReader<'_>) -> Option<Watch> {
         let missing = input.paths()?;
         let names = input.paths()?;
         let targets: Vec<OsString> = input.list()?;
-        // A folder that is gone has nothing in it.
+        // A missing folder contains no lists.
         if let Ok(mut root) = WatchedRoot::open(&path) {
             root.missing = missing;
             root.links = names.into_iter().zip(targets).collect();

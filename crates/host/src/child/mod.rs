@@ -1,11 +1,11 @@
 //! Children: programs of skills, started in a sandbox and supervised until they end.
 //!
-//! **Problem.** A command of a skill can print without limit, never return, leave daemons behind, or search for something to steal.
+//! **Problem.** A command of a skill can print without limit, never return, leave daemons behind, or search for secrets.
 //! The caller must get an answer in time, of a bounded size, with nothing left running.
 //!
 //! **Decision.** A child is never a direct child of this program. It is started by the launcher ([`shim`]), our own binary run again, which
-//! gets its job over a socket. [`run`] waits for the answer; [`spawn`] returns a [`Child`] to talk to. Nothing is inherited: the
-//! environment is exactly [`ChildSpec::env`], the descriptors are 0, 1 and 2, the terminal stays here. All clocks are monotonic.
+//! gets its job over a socket. [`run`] waits for the result; [`spawn`] returns a [`Child`] to talk to. Nothing is inherited: the
+//! environment is exactly [`ChildSpec::env`], the descriptors are 0, 1 and 2, and the child has no terminal. All clocks are monotonic.
 //!
 //! ```no_run
 //! # use std::{fs::File, os::fd::AsFd, path::Path};
@@ -61,19 +61,19 @@ pub use process::{Child, detect, run, spawn};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Child, detect, run, spawn};
 
-/// Makes the allocator of our own program, started again, do without huge pages: clearing one takes a quarter of a millisecond, and
-/// small programs touch fewer small pages.
+/// Tells the allocator of our own program, started again, not to use huge pages: clearing one takes a quarter of a millisecond, and
+/// small programs touch only a few small pages.
 pub const SMALL_PAGES: (&str, &str) = ("MIMALLOC_ALLOW_THP", "0");
 
 /// How much of each stream is kept by default.
 pub const MAX_OUTPUT: usize = 64 * 1024;
 
-/// What to start, and how.
+/// The program to start, and its settings.
 #[derive(Clone)]
 pub struct ChildSpec<'a> {
     /// Our own binary, which contains the launcher ([`shim`]).
     pub shim: &'a Path,
-    /// A path, or a name that is searched in the `PATH` of [`ChildSpec::env`].
+    /// A path, or a name that is looked up in the `PATH` of [`ChildSpec::env`].
     pub program: &'a OsStr,
     /// Its arguments, without its name.
     pub args: &'a [OsString],
@@ -81,29 +81,29 @@ pub struct ChildSpec<'a> {
     pub env: &'a [(OsString, OsString)],
     /// The working directory. A handle, so that it can't be replaced.
     pub cwd: BorrowedFd<'a>,
-    /// What the child gets on standard input.
+    /// The standard input of the child.
     pub stdin: Stdin<'a>,
     /// The sandbox of the child.
     pub fence: Confinement<'a>,
-    /// Which mechanism must be used; `None` takes the strongest there is.
+    /// The required mechanism; `None` selects the strongest available one.
     pub mechanism: Option<Mechanism>,
     /// Serves the proxy of [`NetworkAccess`](crate::sandbox::NetworkAccess).
     pub proxy: Option<ProxyListener<'a>>,
-    /// When this time is over, the child is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
+    /// After this time the child is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
     pub timeout: Duration,
-    /// How long the child then has until it is killed. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
+    /// How long the child then has until it is killed. At most 700 ms count, so that a result comes within `timeout` + 1 s.
     pub grace: Duration,
     /// How many bytes of each output stream are kept.
     pub max_output: usize,
-    /// Where the watched places are written down before the child starts.
+    /// Where the watched places are recorded before the child starts.
     pub journal: Option<JournalPlace<'a>>,
-    /// Set by the caller to stop waiting: then the child is ended as after the time-out. [`spawn`] ignores it too.
+    /// Set by the caller to stop waiting: the child is then ended as after a timeout. [`spawn`] ignores it too.
     pub stop: Option<&'a AtomicBool>,
     /// Gets the output while the child runs, and can provide its input. [`spawn`] ignores it.
     pub relay: Option<&'a dyn Relay>,
 }
 
-/// Which of its streams a child wrote to.
+/// The stream that a child wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputStream {
     /// Data of standard output.
@@ -112,11 +112,11 @@ pub enum OutputStream {
     Error,
 }
 
-/// A caller that sees a child's output as it comes, all of it, and feeds its input.
+/// A caller that gets all output of a child immediately, and provides its input.
 pub trait Relay {
-    /// What the child reads. It is copied into a pipe, because a child gets no descriptor of the user's.
+    /// The child's input. It is copied into a pipe, because a child gets no descriptor of the user's.
     fn input(&self) -> Option<OwnedFd>;
-    /// The child wrote this. If there is no reader left, the child is ended as by [`ChildSpec::stop`].
+    /// Receives output of the child. If its reader is gone, the child is ended as by [`ChildSpec::stop`].
     ///
     /// # Errors
     /// When it can't be passed on.
@@ -151,7 +151,7 @@ impl<'a> ChildSpec<'a> {
     }
 }
 
-/// Where watched places are written down, in case this run is killed.
+/// Where watched places are recorded, in case this run is killed.
 #[derive(Clone, Copy, Debug)]
 pub struct JournalPlace<'a> {
     /// A folder that no child sees.
@@ -178,7 +178,7 @@ pub enum Stdin<'a> {
     Null,
     /// These bytes, then the end.
     Bytes(&'a [u8]),
-    /// What is written to [`Child::stdin`]; for [`run`] the same as [`Stdin::Null`].
+    /// The data written to [`Child::stdin`]; for [`run`] the same as [`Stdin::Null`].
     Piped,
 }
 
@@ -194,7 +194,7 @@ pub enum Confinement<'a> {
 /// A placeholder in the arguments of a child; the port of its proxy takes its place.
 pub const PROXY_PORT: &str = "{metier-proxy-port}";
 
-/// The proxy of a child whose network has no other way out.
+/// The proxy of a child that has no other access to the network.
 #[derive(Clone, Copy)]
 pub struct ProxyListener<'a> {
     /// The value of the proxy variables; `{port}` is replaced by the port.
@@ -220,14 +220,14 @@ pub struct ChildOutcome {
     pub ms: u64,
     /// Whether it left processes running, which were then ended.
     pub survivors_killed: bool,
-    /// Protected places that it made or changed, and that were put back.
+    /// Protected places that it created or changed, and that were restored.
     pub undone: Vec<UndonePlace>,
-    /// Protected files that another program replaced while the child ran, so the child could have changed them. They stay where they are.
+    /// Protected files that another program replaced while the child ran, so that the child could have changed them. They stay in place.
     pub replaced: Vec<PathBuf>,
 }
 
 impl std::fmt::Debug for ChildOutcome {
-    /// With the beginning of the output as text: 64 KiB of numbers help no reader.
+    /// With the start of the output as text: 64 KiB of numbers are not readable.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text =
             |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).chars().take(500).collect() };
@@ -251,7 +251,7 @@ pub enum Exit {
     /// It exited with this code.
     #[error("exit code {_0}{}", meaning(*_0))]
     Code(i32),
-    /// By a signal; some of these are caused by a limit.
+    /// It was ended by a signal; some signals are caused by a limit.
     #[error("ended by signal {_0}{}", signal_meaning(*_0))]
     Signal(i32),
     /// It took too long.
@@ -323,13 +323,13 @@ pub enum NotStarted {
     Other(String),
 }
 
-/// Why there is no outcome at all.
+/// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
-    /// Nothing here can enforce a profile.
+    /// No mechanism on this system can enforce a profile.
     #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock enabled", reasons.join("; "))]
     NoSandbox {
-        /// What was tried, and why it failed.
+        /// The mechanisms that were tried, and why each failed.
         reasons: Vec<String>,
     },
     /// The profile can't be enforced on the existing files.
@@ -338,10 +338,10 @@ pub enum ChildError {
     /// A path of the profile leads to another file or folder than the one that was checked, or became a link.
     #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
     Replaced(String),
-    /// The profile allows and forbids the same.
+    /// The profile allows and forbids the same place.
     #[error("the sandbox can't be set up: {0}")]
     Contradiction(#[from] Contradiction),
-    /// A variable that makes other programs run code, or that has no proper name.
+    /// A variable that makes other programs run code, or that has an invalid name.
     #[error(
         "the variable `{0}` can't be given to a child: it makes programs load code, or is not a valid name"
     )]
@@ -369,10 +369,10 @@ pub enum ChildError {
     NotUndone {
         /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
-        /// What was restored anyway.
+        /// The restored places.
         undone: Vec<UndonePlace>,
     },
-    /// The system refused something to this process.
+    /// The system denied something to this process.
     #[error("can't start a child: {0}")]
     System(#[from] std::io::Error),
 }
@@ -404,7 +404,7 @@ fn renamed(places: &[UndonePlace]) -> String {
     }
 }
 
-/// The first texts, and how many others there are. `more` are known by their number only.
+/// The first strings, and the number of others. `more` counts those without a name.
 fn listed(texts: impl ExactSizeIterator<Item = String>, more: usize) -> String {
     let more = texts.len().saturating_sub(MOST_LISTED) + more;
     let mut texts: Vec<String> = texts.take(MOST_LISTED).collect();

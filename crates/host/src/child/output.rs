@@ -1,11 +1,11 @@
-//! What a child prints: read until the end, kept up to a limit.
+//! A child's output: read until the end, kept up to a limit.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-/// How much is read and thrown away, for each byte kept, before it counts as a flood.
+/// How many bytes are read and discarded, for each byte kept, before the output counts as a flood.
 const PATIENCE: usize = 256;
 const CHUNK: usize = 64 * 1024;
 
@@ -35,7 +35,7 @@ impl<R: Read + AsFd> CapturedStream<R> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads once what is available: the other stream waits for its turn. `relay` gets all of it.
+    /// Reads the available bytes once, so that both streams get their turn. `relay` gets all of them.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, relay: impl FnOnce(&[u8])) {
         buffer.resize(CHUNK, 0);
         let Some(from) = &mut self.from else {

@@ -1,4 +1,4 @@
-//! Starting a child and staying in touch with it: the parent's side.
+//! Starting a child and communicating with it: the parent's side.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MAX_GRACE: Duration = Duration::from_millis(700);
 /// How long after the order to kill the supervisor itself is killed, which ends its PID namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
-/// The same without a namespace. Nothing else can then find what is still running, so the supervisor gets more time.
+/// The same without a namespace. No other process can then find what is still running, so the supervisor gets more time.
 const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
 /// Maximum time between two checks for cancellation.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -95,7 +95,7 @@ fn enclose(spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
             return Err(ChildError::NoSandbox { reasons });
         }
     };
-    // The launcher takes as long to start as the scan of the folders takes, and needs its job only then. So both happen at once.
+    // The launcher takes as long to start as the scan of the folders takes, and needs its job only afterwards. So both run in parallel.
     let mut waiting = Some(Child::without_job(spec)?);
     let (profile, mut watch) = fenced(spec)?;
     let mut reasons = Vec::new();
@@ -115,7 +115,7 @@ fn enclose(spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
     Err(ChildError::NoSandbox { reasons })
 }
 
-/// The launcher's job, and the places to check afterwards. These are written down before anything of the child runs.
+/// The launcher's job, and the places to check afterwards. These are recorded before any code of the child runs.
 fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), ChildError> {
     let Confinement::Profile(profile) = spec.fence else {
         return Ok((None, Watch::default()));
@@ -129,7 +129,7 @@ fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), Child
     Ok((Some(profile), watch))
 }
 
-/// What this machine offers, found out by trying: version numbers don't show what a container forbids.
+/// The mechanisms of this machine, found by trying them: version numbers don't show the restrictions of a container.
 #[must_use]
 pub fn detect(shim: &Path) -> Support {
     let mut missing = Vec::new();
@@ -181,7 +181,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// A launcher that waits for its job. Until then it reads nothing but the socket, and it ends when that is closed.
+    /// A launcher that waits for its job. Until then it reads only from the socket, and it ends when the socket is closed.
     fn without_job(spec: &ChildSpec<'_>) -> Result<Self, ChildError> {
         let (line, theirs) = control::pair()?;
         let mut shim = Command::new(spec.shim)
@@ -234,12 +234,12 @@ impl Child {
         })
     }
 
-    /// Ends it and all that it started, now.
+    /// Ends it and all its descendants, immediately.
     ///
-    /// # Errors
+    /// If the system fails; all processes were killed anyway.
     /// If the system fails us; everything was killed anyway.
     pub fn kill_all(mut self) -> Result<ChildOutcome, ChildError> {
-        // Stays open until then: the end of its input would make it end by itself, sometimes.
+        // Stays open until then: the end of its input would sometimes make it exit by itself.
         let _stdin = self.stdin.take();
         let mut outcome = self.finish(Duration::ZERO, Duration::ZERO)?;
         if outcome.exit == Exit::TimedOut {
@@ -248,10 +248,10 @@ impl Child {
         Ok(outcome)
     }
 
-    /// Reads what it prints until it ends, or makes it end: asked after `timeout`, forced after `grace` more.
+    /// Reads its output until it ends, or ends it: asks it after `timeout`, kills it after `grace` more.
     ///
     /// # Errors
-    /// If the system fails us; everything was killed anyway.
+    /// If the system fails; all processes were killed anyway.
     pub fn finish(self, timeout: Duration, grace: Duration) -> Result<ChildOutcome, ChildError> {
         self.finish_unless(None, None, timeout, grace)
     }
@@ -383,7 +383,7 @@ struct ReadySignal {
     gone: bool,
 }
 
-/// How far the end of the child has come.
+/// The state of the child's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndStage {
     /// It runs, and its time is not over.
@@ -394,7 +394,7 @@ enum EndStage {
     Told,
     /// It was killed together with its supervisor.
     Killed,
-    /// It has ended; only output may still be in the pipe.
+    /// It has ended; only the pipes may still contain output.
     Gone,
 }
 
@@ -482,7 +482,7 @@ impl End {
         self.until = far(self.after_kill);
     }
 
-    /// Takes the next step if its time has come; returns whether that is to kill the supervisor.
+    /// Takes the next step if its time has come; returns whether that step is to kill the supervisor.
     fn advance(&mut self, line: &OwnedFd) -> bool {
         if Instant::now() < self.until {
             return false;
@@ -548,7 +548,7 @@ fn after_kill(mechanism: Mechanism) -> Duration {
     }
 }
 
-/// An instant in the future; one that can't be represented is a year from now.
+/// An instant in the future; if it can't be represented, a year from now.
 fn far(after: Duration) -> Instant {
     let now = Instant::now();
     let year = Duration::from_secs(365 * 24 * 3600);
@@ -660,7 +660,7 @@ enum Failure {
     Shim(io::Error),
 }
 
-/// Waits until the sandbox is complete. `Some` is why this mechanism is not available.
+/// Waits until the sandbox is complete. `Some` contains why this mechanism is not available.
 fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Failure> {
     let until = far(PATIENCE);
     loop {
@@ -697,7 +697,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create("metier", flags)?);
     file.write_all(bytes)?;
     io::Seek::rewind(&mut file)?;
-    // A child that reads it could write to it otherwise, and use up memory that no limit counts.
+    // Otherwise a child that reads it could write to it, and use memory that no limit counts.
     let fixed = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     fcntl_add_seals(&file, fixed)?;
     Ok(file.into())

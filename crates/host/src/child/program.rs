@@ -1,4 +1,4 @@
-//! The last steps before a program runs: the process sandboxes itself, then becomes it.
+//! The last steps before a program runs: the process sandboxes itself, then executes it.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
@@ -26,7 +26,7 @@ use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, shown, sys};
 /// How much of a script is read for the name of its interpreter: as much as the kernel reads.
 const FIRST_LINE: u64 = 256;
 
-/// What the launcher turns this process into.
+/// The program that the launcher executes in this process.
 pub(crate) struct ChildProgram {
     pub(crate) job: ChildJob,
     /// Standard input, if there is one.
@@ -35,12 +35,12 @@ pub(crate) struct ChildProgram {
     pub(crate) folder: OwnedFd,
     /// The name of that folder when the launcher started.
     pub(crate) path: PathBuf,
-    /// The mounted copy of the skill, once it is mounted.
+    /// The mounted copy of the skill, after it is mounted.
     pub(crate) shown: Option<OwnedFd>,
 }
 
 impl ChildProgram {
-    /// Becomes the program; returns the reason if it can't. `None` if there was no program to become.
+    /// Executes the program; returns the reason if it can't. `None` if there is no program to execute.
     pub(crate) fn become_it(&self, realm: Realm) -> Option<NotStarted> {
         match self.prepare(realm) {
             Err(why) => Some(why),
@@ -56,7 +56,7 @@ impl ChildProgram {
     }
 
     /// Whether the path of the skill leads to another folder than its copy. Another process can have renamed the folder below the mount:
-    /// then the child is granted nothing at that path, but the user should learn why.
+    /// the child then gets no access at that path, but the user should see the reason.
     fn replaced(&self) -> Option<NotStarted> {
         let (at, copy) = self.copy()?;
         let there = exactly(at).and_then(identity).ok();
@@ -114,8 +114,8 @@ impl ChildProgram {
         Ok(())
     }
 
-    /// In a mount namespace the handle of the folder leads outside, around all mounts: it must be entered by its name,
-    /// and then be the same.
+    /// In a mount namespace the handle of the folder leads outside, around all mounts: the folder must be entered by its name,
+    /// and must then be the same folder.
     fn enter_folder(&self, realm: Realm) -> Result<(), NotStarted> {
         let gone = |error: &dyn std::fmt::Display| {
             NotStarted::Folder(format!("{}: {error}", self.path.display()))
@@ -126,7 +126,7 @@ impl ChildProgram {
         if let Some((at, copy)) = self.copy()
             && let Ok(inner) = self.path.strip_prefix(at)
         {
-            // The copy is another folder, on purpose. Its handle leads inside.
+            // The copy is a different folder, on purpose. Its handle leads inside.
             let folder = exactly_below(copy, inner).map_err(|error| gone(&error))?;
             return rustix::process::fchdir(folder).map_err(|error| gone(&error));
         }
@@ -172,7 +172,7 @@ impl ChildProgram {
         why
     }
 
-    /// Candidates for the program: its path, or for a bare name each folder of the child's own `PATH`.
+    /// The possible files of the program: its path, or for a bare name each folder of the child's own `PATH`.
     fn candidates(&self) -> Vec<PathBuf> {
         let program = &self.job.program;
         if program.as_bytes().contains(&b'/') {
@@ -277,8 +277,8 @@ fn limit(limits: &SandboxLimits, others: u64) -> io::Result<()> {
         Resource::Nproc,
         limits.processes.map(|limit| limit.saturating_add(others)),
     )?;
-    // Last: from here on this process gets no more memory either. Memory that is written to counts; reserved address space can be a
-    // multiple of that, because V8 and others reserve gigabytes that they never touch.
+    // Last: from here on this process gets no more memory either. Memory that is written to counts; the limit on address space is
+    // much larger, because V8 and others reserve gigabytes that they never touch.
     let multiple = limits.memory.map(|limit| limit.saturating_mul(RESERVED));
     let reserved = limits.address_space.or(multiple);
     set(Resource::As, reserved)?;
@@ -288,7 +288,7 @@ fn limit(limits: &SandboxLimits, others: u64) -> io::Result<()> {
 /// How much more address space than memory a process can have.
 const RESERVED: u64 = 16;
 
-/// Limit of processes and threads: the kernel counts a user's, and no file reports how many those are.
+/// Limit of processes and threads: the kernel counts all of a user's, and no file reports their number.
 fn tasks_of_the_machine() -> u64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let tasks = text.split_ascii_whitespace().nth(3);
@@ -296,14 +296,14 @@ fn tasks_of_the_machine() -> u64 {
     all.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
 }
 
-/// Even the superuser's program, and a user's in a namespace where they have all powers, starts with none.
+/// Drops all capabilities: also for a program that runs as root, or as root of a user namespace.
 fn drop_capabilities() -> io::Result<()> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),
         inheritable: CapabilitySet::empty(),
     };
-    // These two need a capability themselves. Without it there is nothing to give up either: there are no new privileges.
+    // These two need a capability themselves. Without it there is nothing to drop either: no new privileges are possible.
     for capability in CapabilitySet::all().iter() {
         let _not_ours = remove_capability_from_bounding_set(capability);
     }

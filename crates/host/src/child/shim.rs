@@ -9,12 +9,12 @@
 //!   └ program applies Landlock and seccomp to itself, then becomes the program
 //! ```
 //!
-//! Without namespaces the first two are one process, which searches for what the program leaves running.
+//! Without namespaces the first two are one process, which searches for the processes that the program leaves running.
 //!
 //! The launcher itself does not use "die with your parent": that signal follows the *thread* that started it, and threads of a pool
 //! come and go. The socket to the parent does the same job: when it closes, everything ends.
 //!
-//! A program that offers it calls [`main`] before anything else, when its first argument is `__exec`:
+//! A program that supports it calls [`main`] before anything else, when its first argument is `__exec`:
 //!
 //! ```no_run
 //! if std::env::args_os().nth(1).is_some_and(|word| word == "__exec") {
@@ -25,7 +25,7 @@
 #[cfg(target_os = "linux")]
 pub use linux::main;
 
-/// Does nothing on this system, and reports that.
+/// Reports that this system is not supported.
 #[cfg(not(target_os = "linux"))]
 pub fn main() -> ! {
     std::process::exit(2)
@@ -80,7 +80,7 @@ mod linux {
     }
 
     fn begin() -> io::Result<()> {
-        // Closed before anything is opened: what is open now was inherited by mistake.
+        // Closed before anything is opened: a descriptor that is open now was inherited by mistake.
         sys::close_from(3)?;
         let line = io::stdin().as_fd().try_clone_to_owned()?;
         let (shape, along) = control::receive(&line, true)?;
@@ -207,7 +207,7 @@ mod linux {
             self.supervise(Realm::Descendants)
         }
 
-        /// Starts the program and stays with it. Returns only in this process, when everything has ended.
+        /// Starts the program and supervises it. Returns only in this process, when all processes have ended.
         fn supervise(&mut self, realm: Realm) -> Result<(), SetupError> {
             if realm == Realm::Descendants {
                 let own = rustix::process::getpid();
@@ -220,11 +220,11 @@ mod linux {
                 .profile
                 .as_ref()
                 .and_then(|profile| profile.limits.processes);
-            // The kernel counts no processes of the superuser, and without namespaces it counts all of a user.
+            // The kernel does not count processes of root, and without namespaces it counts all of a user.
             let uncounted = realm == Realm::Descendants || rustix::process::getuid().is_root();
             let limit = limit.filter(|_| uncounted);
             if let (Some(limit), Realm::Namespace) = (limit, realm) {
-                // Since Linux 6.14 a PID namespace can have a highest number. The first 300 are given out once only.
+                // Since Linux 6.14 a PID namespace can have a highest number. The first 300 numbers are assigned only once.
                 let highest = limit.saturating_add(300);
                 let _older = std::fs::write("/proc/sys/kernel/pid_max", highest.to_string());
             }
@@ -250,7 +250,7 @@ mod linux {
             }
         }
 
-        /// Gives up the program's standard streams, and hides the environment that is still in memory.
+        /// Closes the program's standard streams, and hides the environment that is still in memory.
         fn let_go(&mut self) {
             let _ = rustix::stdio::dup2_stdin(&self.null);
             let _ = rustix::stdio::dup2_stdout(&self.null);
@@ -268,7 +268,7 @@ mod linux {
             }
             let port = port.to_string();
             let url = template.replace("{port}", &port);
-            // A program that looks for no variable is given the address as an argument.
+            // A program that reads no such variable gets the address as an argument.
             for argument in &mut job.args {
                 if let Some(text) = argument.to_str().filter(|text| text.contains(PROXY_PORT)) {
                     *argument = text.replace(PROXY_PORT, &port).into();

@@ -1,4 +1,4 @@
-//! The process that stays with a program until it and all it started are gone.
+//! The process that supervises a program until the program and all its descendants are gone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ const COUNT_EVERY: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
-/// How long survivors are killed again and again; what is left then hangs in the kernel.
+/// How long survivors are killed repeatedly; a process that is left after that hangs in the kernel.
 const SWEEP_AT_MOST: Duration = Duration::from_secs(5);
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(1);
 
-/// What belongs to the program.
+/// The processes that belong to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Realm {
     /// Everything in the PID namespace whose first process this is.
     Namespace,
-    /// All descendants: those that lose their parent become this process's own.
+    /// All descendants: a process that loses its parent becomes a child of this process.
     Descendants,
 }
 
@@ -48,13 +48,13 @@ impl Realm {
         }
     }
 
-    /// Leaves nothing running. In a namespace the kernel does it, when this process ends.
+    /// Leaves no process running. In a namespace the kernel kills them when this process ends.
     ///
-    /// A process without children has no descendants: an orphan becomes a child at once. So this continues until there are none.
-    /// Usually only children are listed, which is quick: processes that run away from their parents (each starts the next and ends)
+    /// A process without children has no descendants: an orphan immediately becomes a child. So this continues until there are none.
+    /// Usually only children are listed, which is fast: processes that run away from their parents (each starts the next and exits)
     /// can't be caught by reading all of `/proc`.
     ///
-    /// Returns whether nothing is left.
+    /// Returns whether no process is left.
     fn clear(self) -> bool {
         if self == Self::Namespace {
             return true;
@@ -85,7 +85,7 @@ impl Realm {
     }
 }
 
-/// Waits until `main` has ended, then ends the rest; returns whether nothing of it is left.
+/// Waits until `main` has ended, then ends the others; returns whether none is left.
 pub(crate) fn supervise(
     line: &OwnedFd,
     signals: &OwnedFd,
@@ -121,7 +121,7 @@ pub(crate) fn supervise(
                 None => {}
                 Some(LauncherOrder::Terminate) => realm.signal(Signal::TERM),
                 Some(LauncherOrder::Kill) => {
-                    // The socket can be closed, and would wake us forever.
+                    // The socket can be closed, and would then wake us forever.
                     cut = true;
                     realm.signal(Signal::KILL);
                 }
@@ -152,7 +152,7 @@ fn reap(main: Pid) -> Option<(i32, bool)> {
     }
 }
 
-/// The numbers of all processes that can be seen.
+/// The ids of all visible processes.
 fn processes() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -179,7 +179,7 @@ fn descendants() -> Vec<Pid> {
     let mut living = Vec::new();
     let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
     while let Some(parent) = parents.pop() {
-        // Removed, so that numbers that were reused while the list was read can't lead in circles.
+        // Removed, so that ids that were reused while the list was read can't cause a loop.
         for (pid, alive) in families.remove(&parent).unwrap_or_default() {
             parents.push(pid);
             if alive {
@@ -190,7 +190,7 @@ fn descendants() -> Vec<Pid> {
     living
 }
 
-/// A process, its parent, and whether it lives: from `number (name) state parent …`, where the name may contain anything.
+/// A process, its parent, and whether it is alive: from `number (name) state parent …`, where the name may contain any character.
 fn kin(pid: i32) -> Option<(i32, i32, bool)> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let end = text.iter().rposition(|byte| *byte == b')')?;

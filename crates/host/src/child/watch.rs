@@ -1,10 +1,10 @@
-//! Protected places that no sandbox can hold: those that don't exist yet, and links.
+//! Protected places that no sandbox can hold: missing ones, and links.
 //!
-//! A missing file can't be made read-only, and a link can't be a mount point. So they are checked again when the child and all it
-//! started are gone: new files are renamed, changed links are restored. No link is followed: every step is taken from the handle of
-//! the previous folder, and a link in the way is itself treated as new.
+//! A missing file can't be made read-only, and a link can't be a mount point. So they are checked again after the child and all its
+//! descendants are gone: new files are renamed, changed links are restored. No link is followed: every step starts at the handle of
+//! the previous folder, and a link on the path itself counts as new.
 //!
-//! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed.
+//! The list is recorded before the child starts ([`Journal`]), so that the next run can restore the places if this program is killed.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -28,11 +28,11 @@ use crate::sandbox::{
     Guard, SandboxProfile, SecondLook, Survey, SurveyError, Trails, UndonePlace, all_names,
 };
 
-/// How often a folder is read again because entries appeared to be left.
+/// How often a folder is read again because entries seemed to be left.
 const PASSES: usize = 16;
 
-/// Finds protected places in the folders that a child can write, and adds them to the profile. What another run may have created
-/// there is protected, but does not count as known.
+/// Finds protected places in the folders that a child can write, and adds them to the profile. Files that another run may have
+/// created there are protected, but do not count as known.
 pub(crate) fn survey(
     profile: &mut SandboxProfile,
     others: &OtherRuns,
@@ -56,7 +56,7 @@ pub(crate) struct Watch {
     pub(super) roots: Vec<WatchedRoot>,
     /// The tables and the first scan, to find protected places that the child creates.
     pub(super) guard: Option<(Guard, Survey)>,
-    /// Protected places in the writable folders that existed, and which objects they were.
+    /// Protected places in the writable folders that existed, and the identity of each.
     there: Vec<(PathBuf, ObjectMark)>,
     journal: Option<Journal>,
 }
@@ -80,7 +80,7 @@ impl Watch {
         others: &OtherRuns,
         look: &mut PlaceStates,
     ) -> io::Result<Self> {
-        // All that was found is in the profile, and is not written by the child.
+        // Everything found is in the profile, and the child can't write it.
         survey.is_fenced = true;
         let mut watch = Self {
             guard: profile.guard.take().map(|guard| (guard, survey)),
@@ -150,7 +150,7 @@ impl Watch {
             }
         }
         if others.miss(place) {
-            // Another run has created it. It exists for now, and is restored like what this run creates.
+            // Another run has created it. It exists for now, and is restored like files that this run creates.
             self.root(root)?.missing.push(names.to_owned());
         }
         Ok(false)
@@ -168,7 +168,7 @@ impl Watch {
         Ok(self.roots.len() - 1)
     }
 
-    /// Restores places, and returns which. Those that could not be restored are tried again at the next start.
+    /// Restores places, and returns them. Places that could not be restored are retried at the next start.
     pub(crate) fn undo(&mut self) -> SecondLook {
         let look = self.put_back(None);
         if let Some(journal) = self.journal.take()
@@ -179,8 +179,8 @@ impl Watch {
         look
     }
 
-    /// Protected places that are another object now, without those that were restored. A mount is bound to its file, so what another program
-    /// put in its place while the child ran was open to the child.
+    /// Protected places that are now another object, except restored ones. A mount is bound to its file, so the child had access to a file
+    /// that another program put in its place while the child ran.
     pub(crate) fn replaced(&self) -> Vec<PathBuf> {
         let is_other = |(place, before): &&(PathBuf, ObjectMark)| {
             object_at(place).is_some_and(|now| now != *before)
@@ -189,7 +189,7 @@ impl Watch {
         replaced.map(|(place, _)| place.clone()).collect()
     }
 
-    /// The same without a caller that takes the result: it is written down for the next start.
+    /// The same without a caller that takes the result: it is recorded for the next start.
     pub(crate) fn undo_unasked(&mut self) {
         let look = self.put_back(None);
         match self.journal.take() {
@@ -199,7 +199,7 @@ impl Watch {
         }
     }
 
-    /// What was put back, and what could not be. What was made after `ended` belongs to the user.
+    /// The places that were restored, and those that could not be. Files created after `ended` belong to the user.
     pub(super) fn put_back(&mut self, ended: Option<Moment>) -> SecondLook {
         let mut look = SecondLook::default();
         for root in std::mem::take(&mut self.roots) {
@@ -218,7 +218,7 @@ impl Watch {
         if let Some((guard, before)) = self.guard.take() {
             let SecondLook { undone, mut failed } = guard.second_look(&before, ended);
             look.undone.extend(undone);
-            // They go first: the total number is taken from the start of the list.
+            // These come first: the total number is read from the start of the list.
             failed.append(&mut look.failed);
             look.failed = failed;
         }
@@ -228,7 +228,7 @@ impl Watch {
     }
 }
 
-/// What is at a place. Links are restored, and their target is a separate place.
+/// The object at a place. Links are restored, and their target is a separate place.
 fn object_at(place: &Path) -> Option<ObjectMark> {
     let found = NamedObject::at(CWD, place.as_os_str()).ok()?;
     (found.kind != FileType::Symlink).then_some(found.mark)
@@ -244,7 +244,7 @@ impl WatchedRoot {
         })
     }
 
-    /// The names that were not there, but for those that a listing of the folder shows to be missing still.
+    /// The names that did not exist, except those that a listing of the folder shows to be still missing.
     fn to_look_at(&self) -> impl Iterator<Item = &PathBuf> {
         let again = openat(&self.handle, ".", FOLDER, Mode::empty());
         let listed = again.ok().and_then(all_names);
@@ -256,8 +256,8 @@ impl WatchedRoot {
         })
     }
 
-    /// Renames what has this name now, or the link on the way to it. Nothing is deleted: the user may have created it while the
-    /// child ran.
+    /// Renames the file that has this name now, or the link on the path to it. Nothing is deleted: the user may have created it while
+    /// the child ran.
     fn clear(&self, name: &Path, ended: Option<Moment>) -> io::Result<Option<UndonePlace>> {
         let mut folder: Option<OwnedFd> = None;
         let mut walked = PathBuf::new();
@@ -272,7 +272,7 @@ impl WatchedRoot {
                 Ok(found) => found,
                 Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
                 Err(Errno::ACCESS) => {
-                    // Only a child makes a folder that its owner can't enter.
+                    // Only a child creates a folder that its owner can't enter.
                     give_back(at)?;
                     NamedObject::at(at, part)?
                 }
@@ -291,7 +291,7 @@ impl WatchedRoot {
         Ok(None)
     }
 
-    /// Makes a link lead where it led, unless the user has put something else there.
+    /// Restores the target of a link, unless the user has put something else there.
     fn straighten(
         &self,
         name: &Path,
@@ -329,7 +329,7 @@ impl WatchedRoot {
     }
 }
 
-/// Renames what was found, unless the user made it after the child had ended.
+/// Renames a file that was found, unless the user created it after the child had ended.
 fn set_aside(
     at: BorrowedFd<'_>,
     name: &OsStr,
@@ -348,9 +348,9 @@ fn set_aside(
     }))
 }
 
-/// Removes a file, a link or a folder with all in it.
+/// Removes a file, a link or a folder with its content.
 ///
-/// Nested folders are moved up and removed one after the other: a tree can be deeper than a stack, or than there are descriptors.
+/// Nested folders are moved up and removed one after the other: a tree can be deeper than the stack or the number of descriptors allows.
 pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match unlinkat(at, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
@@ -358,7 +358,7 @@ pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
         Err(error) => return Err(error.into()),
     }
     let mut moved = 0u64;
-    // The first one has its own name; those that were moved have numbers, of which there can be millions.
+    // The first folder keeps its name; folders that were moved have numbers, of which there can be millions.
     let (mut first, mut waiting) = (Some(name.to_owned()), Vec::new());
     while let Some(name) = first.take().or_else(|| waiting.pop().map(moved_name)) {
         make_accessible(at, &name)?;

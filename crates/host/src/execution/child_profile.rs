@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Where files are kept in memory.
+/// The folders that are kept in memory.
 const IN_MEMORY: &str = "/dev/shm";
 
 /// The kind of program that is started.
@@ -39,15 +39,15 @@ pub(super) enum ProgramKind<'a> {
 
 /// How many files a pattern is matched against before the match is abandoned.
 const MAX_MATCHED: usize = 20_000;
-/// Where, below the temporary files, folders are that children only read.
+/// The folder, below the temporary files, of folders that children only read.
 const KEPT: &str = "kept";
 
-/// Where, below the temporary files, the places to check after a child are written down.
+/// The folder, below the temporary files, of the lists of places to check after a child.
 pub(super) const WATCHED: &str = "watched";
 /// Prefix of folders that belong to one activation.
 const ROOM: &str = "run-";
 
-/// A folder that is gone when this is. Its lock shows that it is still in use.
+/// A folder that is deleted when this value is dropped. Its lock shows that it is still in use.
 #[derive(Debug)]
 pub struct ScratchFolder {
     path: PathBuf,
@@ -62,7 +62,7 @@ impl ScratchFolder {
     pub fn new(below: &Path) -> Result<Self, ExecutionError> {
         let make = || {
             fs::create_dir_all(below)?;
-            // Abandoned folders are removed under the exclusive kind of this lock.
+            // Abandoned folders are removed under the exclusive form of this lock.
             let all = fs::File::open(below)?;
             flock(&all, FlockOperation::LockShared)?;
             let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(below)?;
@@ -77,7 +77,7 @@ impl ScratchFolder {
         made.map(|(path, _lock)| Self { path, _lock })
     }
 
-    /// The same for what others are started with: there no child writes, whatever was granted to it.
+    /// The same for files that children are started with: no child writes there, whatever was granted to it.
     ///
     /// # Errors
     /// When it can't be made.
@@ -94,12 +94,12 @@ impl ScratchFolder {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // What can't be removed now is removed by a later run.
+        // A folder that can't be removed now is removed by a later run.
         let _stays = remove(&self.path);
     }
 }
 
-/// Removes a folder with all in it, whatever a child did to it.
+/// Removes a folder with its content, whatever a child did to it.
 fn remove(folder: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Ok(());
@@ -107,7 +107,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     remove_tree(fs::File::open(parent)?.as_fd(), name)
 }
 
-/// Removes the folders of activations that are gone: a run that is killed removes nothing.
+/// Removes the folders of activations that are gone: a killed run removes nothing.
 pub(super) fn remove_abandoned(temporary: &Path) {
     for below in [temporary.to_owned(), temporary.join(KEPT)] {
         let Ok(all) = fs::File::open(&below) else {
@@ -170,7 +170,7 @@ impl ActExecutor {
                 _ => {}
             }
         }
-        // Which of them are folders was decided with the rest: what is there by now can be something else.
+        // Whether each is a folder was decided with the rest: by now another object can be there.
         let is_folder =
             |path: &&PathBuf| identities.get(*path).is_some_and(|known| known.is_folder);
         let (roots, files) = write.iter().partition::<Vec<_>, _>(is_folder);
@@ -199,8 +199,8 @@ impl ActExecutor {
         })
     }
 
-    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below it if it covers everything
-    /// there, and the one in which git itself was started.
+    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below that if the pattern covers
+    /// everything there, and the one in which git itself was started.
     fn repositories(&self, pattern: &PathPattern, runs: ProgramKind<'_>) -> Vec<PathBuf> {
         let Some(root) = self.anchored(pattern) else {
             return Vec::new();
@@ -220,7 +220,7 @@ impl ActExecutor {
         found
     }
 
-    /// How protected places are found in writable folders, and those that are known by name. A repository can be changed if
+    /// The rules for protected places in writable folders, and those that are known by name. A repository can be changed if
     /// `git:write` names it, and only by git itself, which we start with a fixed list of commands.
     fn guard(
         &self,
@@ -247,7 +247,7 @@ impl ActExecutor {
         (guard, protect)
     }
 
-    /// What is protected for this skill.
+    /// The protected places for this skill.
     pub(super) fn protection(&self) -> &Protection {
         self.protection.get_or_init(|| {
             let terms = self.grant.terms();
@@ -263,7 +263,7 @@ impl ActExecutor {
         })
     }
 
-    /// What children see in the place of the skill's folder.
+    /// The folder that children see in place of the skill's folder.
     fn stand_in(&self) -> Result<Option<StandIn>, ExecutionError> {
         let (skill, copy) = (self.skill.folder.as_deref(), self.copy()?);
         Ok(skill.zip(copy).map(|(skill, copy)| StandIn {
@@ -290,12 +290,12 @@ impl ActExecutor {
         Ok(Some(self.copy.get_or_init(|| copy).path()))
     }
 
-    /// What git keeps at the top of the skill's folder. It is in no digest, so the skill can't open it in any way.
+    /// Git's files at the top of the skill's folder. They are in no digest, so the skill can't open them in any way.
     pub(super) fn unjudged(&self) -> Option<PathBuf> {
         self.skill.folder.as_deref().map(|skill| skill.join(".git"))
     }
 
-    /// What no permission opens for reading.
+    /// The places that no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let kernel = self.kernel_places();
         let secret = self.secret().into_iter().chain(self.rooms()).chain(kernel);
@@ -315,7 +315,7 @@ impl ActExecutor {
         mounts.with_other_names(secret.collect())
     }
 
-    /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
+    /// The file systems in which the kernel shows processes, memory and devices, except for a project and home that are in memory.
     fn kernel_places(&self) -> Vec<PathBuf> {
         let terms = self.grant.terms();
         let mut places = self.protection().mounts().kernel_places();
@@ -332,7 +332,7 @@ impl ActExecutor {
         self.host.temporary.canonicalize().ok()
     }
 
-    /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
+    /// Keys, our own state, files in no digest, and places that the user denied; by name, and by the targets of those names.
     fn secret(&self) -> Vec<PathBuf> {
         let keys = self
             .host
@@ -354,7 +354,7 @@ impl ActExecutor {
         places
     }
 
-    /// What the user denied within what the user allowed. Of a pattern, the whole folder.
+    /// Places that the user denied within allowed ones. For a pattern, its whole folder.
     pub(super) fn refused(&self, permission: Permission) -> Vec<PathBuf> {
         let denied = self.grant.denied().iter();
         let denied = denied.filter(|want| want.permission == permission);
@@ -372,8 +372,8 @@ impl ActExecutor {
         path.starts_with(&terms.project) || home.is_some_and(|home| path.starts_with(home))
     }
 
-    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a skill or a project could
-    /// make it lead anywhere. Links above the project and the home are the user's own; in `/` itself no child makes one.
+    /// The fixed part of a pattern, if it contains no link: the user approved the name, and a skill or a project could
+    /// make a link lead anywhere. Links above the project and the home are the user's own; no child creates one in `/` itself.
     pub(super) fn straight(
         &self,
         pattern: &PathPattern,
@@ -388,15 +388,15 @@ impl ActExecutor {
         }
     }
 
-    /// Whether this part of a path is what people were asked about, so that it must not be a link.
+    /// Whether the user was asked about this part of a path, so that it must not be a link.
     fn is_step(&self, pattern: &PathPattern, path: &Path, step: &Path) -> bool {
         let names_all = pattern.anchor() == Anchor::Root && !self.is_users(path);
         let is_in_root = step.parent().is_some_and(|above| above.parent().is_none());
         self.is_users(step) || (names_all && !is_in_root)
     }
 
-    /// Where the places of a pattern are, without links, and which files and folders they are. All that follows uses this one answer: a
-    /// link that appears later, or another folder under the same name, is refused. What is missing can't be written, and is not read.
+    /// The places of a pattern, without links, and their identities. All later steps use this one result: a
+    /// link that appears later, or another folder under the same name, is refused. A missing place can't be written, and is not read.
     pub(super) fn found(
         &self,
         pattern: &PathPattern,
@@ -431,7 +431,7 @@ impl ActExecutor {
         Ok(found)
     }
 
-    /// A place with the links above it resolved that are the user's own. `roots` has those that were met before.
+    /// A place with the user's own links above it resolved. `roots` contains the links that were met before.
     fn real(
         &self,
         pattern: &PathPattern,
@@ -466,8 +466,8 @@ impl ActExecutor {
         Some(path)
     }
 
-    /// The files and folders that a pattern opens for a child. A missing folder that is to be written is created; a pattern with
-    /// wildcards opens the files that match today.
+    /// The files and folders that a pattern opens for a child. A missing folder that the child may write is created; a pattern with
+    /// wildcards opens the files that match now.
     pub(super) fn places(
         &self,
         pattern: &PathPattern,
@@ -487,7 +487,7 @@ impl ActExecutor {
             return Err(never());
         }
         self.straight(pattern)?;
-        // What is missing is made below.
+        // Missing folders are created below.
         let is_closed = |base: &Path| match base.exists() {
             true => Ok(self.is_protected(base)),
             false => self.is_untouchable(base),
@@ -528,7 +528,7 @@ impl ActExecutor {
     }
 }
 
-/// The root of the machine is opened without what the kernel shows there.
+/// The root of the machine is opened without the file systems that the kernel shows there.
 fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, ExecutionError> {
     if base.parent().is_some() {
         return Ok(vec![base]);
@@ -538,7 +538,7 @@ fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, ExecutionError> {
         source,
     };
     let entries = fs::read_dir(&base).map_err(failed)?.flatten();
-    // What a link leads to is opened by its own name.
+    // The target of a link is opened by its own name.
     let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     let entries = entries.map(|entry| entry.path());
     Ok(entries
@@ -546,7 +546,7 @@ fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, ExecutionError> {
         .collect())
 }
 
-/// Repositories inside a folder. The search ends where people rarely keep any, and after a number of entries.
+/// Repositories inside a folder. The search skips folders that rarely contain any, and stops after a number of entries.
 fn repositories_below(root: &Path) -> Vec<PathBuf> {
     const DEEPEST: usize = 4;
     const MOST_ENTRIES: usize = 5_000;
@@ -572,7 +572,7 @@ fn repositories_below(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Every file below a folder whose names match, without following links.
+/// All files below a folder whose names match, without following links.
 fn collect(
     folder: &Path,
     names: &[String],

@@ -1,9 +1,9 @@
 //! Deno as the backend of a skill's JavaScript: the same grant, as flags of `deno run`.
 //!
-//! **Problem.** Deno restricts files, variables and hosts itself, but only as well as its flags; and whatever its flags miss, its
-//! process could still do.
+//! **Problem.** Deno restricts files, variables and hosts itself, but only as well as its flags do; and its process could still do
+//! anything that its flags don't cover.
 //!
-//! **Decision.** The flags are one pure function of what the grant opens ([`flags`]), and the process runs in the sandbox of every
+//! **Decision.** The flags are a pure function of the opened places ([`flags`]), and the process runs in the same sandbox as every
 //! program of a skill. So no permission to run programs is needed: Deno is not a program of the skill, and it is never allowed to
 //! start one, to load a library or to query the system.
 //!
@@ -23,7 +23,7 @@ use metier_model::{Permission, Scope};
 use super::{ActExecutor, ExecutionError, RecordedAct, RunningScript, child_profile::ProgramKind};
 use crate::sandbox::Trails;
 
-/// Flags for all: no prompts, no downloads, no configuration files that happen to be there.
+/// Flags for all skills: no prompts, no downloads, no configuration files found in the folder.
 const ALWAYS: &[&str] = &[
     "--no-prompt",
     "--no-remote",
@@ -38,25 +38,25 @@ const ALWAYS: &[&str] = &[
     "--v8-flags=--max-old-space-size=128",
 ];
 
-/// Memory that it may write to: its heap has less, but not all of its memory is heap, and half a gigabyte is set aside by V8.
+/// Memory that it may write to: its heap gets less, because V8 also uses memory outside the heap and reserves half a gigabyte.
 const MEMORY: u64 = 1 << 30;
 /// Address space, of which V8 reserves nearly fifty gigabytes when it starts.
 const ADDRESS_SPACE: u64 = 128 << 30;
 
-/// Deno, and the files of ours that it is started with.
+/// Deno, and our own files that it is started with.
 #[derive(Clone, Debug)]
 pub struct Deno {
     /// Path of the Deno program.
     pub program: PathBuf,
-    /// Their folder; it can be read.
+    /// The folder of these files; it can be read.
     pub folder: PathBuf,
-    /// What runs in it, and talks to us.
+    /// The script that runs in it and communicates with us.
     pub runner: PathBuf,
-    /// Where the modules are that handlers expect.
+    /// The folder of the modules that handlers import.
     pub import_map: PathBuf,
 }
 
-/// What a grant opens, for a program that keeps its code in by itself.
+/// The opened places of a grant, for a program that restricts its code itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Openings {
     /// Readable places.
@@ -75,7 +75,7 @@ pub struct Openings {
     pub deny_hosts: Vec<String>,
 }
 
-/// What a grant opens, as flags of `deno run`.
+/// The opened places of a grant, as flags of `deno run`.
 #[must_use]
 pub fn flags(openings: &Openings) -> Vec<OsString> {
     let inside = |denied: &[PathBuf], allowed: &[PathBuf]| -> Vec<OsString> {
@@ -107,7 +107,7 @@ pub fn flags(openings: &Openings) -> Vec<OsString> {
     for (name, mut values) in lists {
         values.sort();
         values.dedup();
-        // An empty list would be none at all, and a flag without a list is everything.
+        // An empty list would be no flag, and a flag without a list allows everything.
         if !values.is_empty() {
             flags.push(list(name, &values));
         }
@@ -137,7 +137,7 @@ fn list(name: &str, values: &[OsString]) -> OsString {
 }
 
 impl ActExecutor {
-    /// What the grant opens: the skill's own folder, and what it names.
+    /// The opened places: the skill's own folder, and those that the grant names.
     fn openings(&self) -> Result<Openings, ExecutionError> {
         let mut openings = Openings {
             read: self
@@ -184,7 +184,7 @@ impl ActExecutor {
     pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, ExecutionError> {
         let mut arguments = vec![OsString::from("run")];
         let mut openings = self.openings()?;
-        // What handlers import from us.
+        // The module that handlers import from us.
         openings.read.push(deno.folder.clone());
         arguments.extend(flags(&openings));
         let mut map = OsString::from("--import-map=");
@@ -193,10 +193,10 @@ impl ActExecutor {
         Ok(arguments)
     }
 
-    /// Starts it where the user is, to be talked to.
+    /// Starts it in the user's working directory, with pipes for messages.
     ///
     /// # Errors
-    /// When it can't be started, or not be confined.
+    /// When it can't be started or sandboxed.
     pub fn start_deno<R>(
         &self,
         begun: &RecordedAct<'_, Deno, R>,
@@ -228,7 +228,7 @@ impl ActExecutor {
 mod tests {
     use super::*;
 
-    /// The flags behind those that are always there, in one line.
+    /// The flags after the fixed ones, in one line.
     fn shown(openings: &Openings) -> String {
         let all: Vec<String> = flags(openings)
             .iter()

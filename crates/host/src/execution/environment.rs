@@ -1,4 +1,4 @@
-//! The environment of a child: what every program needs, what a permission names, and nothing else.
+//! The environment of a child: variables that every program needs and that a permission names, and no others.
 
 use std::{
     collections::BTreeMap,
@@ -16,8 +16,8 @@ use crate::{
     execution::{ActExecutor, ExecutionError},
 };
 
-/// How many variables a skill can set for its children, and how long their values can be: a program can't be started with any
-/// number of them.
+/// How many variables a skill can set for its children, and how long their values can be: the size of a program's environment is
+/// limited.
 const MAX_VARIABLES: usize = 64;
 const MAX_VALUE: usize = 32 * 1024;
 
@@ -34,8 +34,8 @@ const ROOTS: &[(&str, &str, &str)] = &[
 ];
 
 impl ActExecutor {
-    /// The folders of `PATH` in which programs are searched: absolute ones outside the skill's folder, so that a skill can't put
-    /// its own `git` in front.
+    /// The folders of `PATH` in which programs are searched: only absolute ones outside the skill's folder, so that a skill can't put
+    /// its own `git` first.
     pub(super) fn path_folders(&self) -> Vec<PathBuf> {
         let path = self.host.path.as_deref();
         let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
@@ -61,20 +61,20 @@ impl ActExecutor {
         ROOTS.iter().filter_map(used).collect()
     }
 
-    /// Exactly what a child sees.
+    /// The complete environment of a child.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut env: Vec<(OsString, OsString)> = self.host.common.to_vec();
         let folders = self.path_folders();
         let scratch = self.scratch.path();
         let mut set = |name: &str, value: OsString| env.push((name.into(), value));
         set("PATH", env::join_paths(&folders).unwrap_or_default());
-        // An empty home: programs find no settings there, and complain about none.
+        // An empty home: programs find no settings there, and don't complain about any.
         set("HOME", scratch.into());
         set("TMPDIR", scratch.into());
         for (root, name) in self.tool_roots() {
             set(name, root.into());
         }
-        // Node asks for permission to believe the variables that every other program believes.
+        // By default Node ignores variables that every other program uses.
         if self.reaches_out() {
             set("NODE_USE_ENV_PROXY", "1".into());
         }
@@ -131,7 +131,7 @@ impl ActExecutor {
             .or_else(|| common().map(|(_, value)| value.clone()))
     }
 
-    /// A child sees what a permission names. One for all variables is for asking, not for handing out everything.
+    /// A child sees the variables that a permission names. A permission for all variables does not pass all of them to a child.
     pub(super) fn may_see(&self, name: &str) -> bool {
         let named = self.grant.allowed().iter().any(|want| {
             want.permission == Permission::EnvRead

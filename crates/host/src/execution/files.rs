@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, ExecutionE
     Ok(bytes)
 }
 
-/// The content of a regular file that is not larger than a limit. Other files, and files behind a link, have none; it never blocks.
+/// The content of a regular file that is not larger than a limit. `None` for other files, and for files behind a link; it never blocks.
 pub(super) fn read_regular(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(open(path, flags).ok()?);
@@ -68,7 +68,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes a file as a whole, which the caller has found not to be a protected one: a reader sees the old content or the new one.
+/// Writes a file as a whole: a reader sees the old content or the new one. The caller has checked that the file is not protected.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), ExecutionError> {
     guard(path, &[], "written")?;
     let failed = |source| ExecutionError::File {
@@ -85,7 +85,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), ExecutionError> {
         return Err(failed(io::Error::other("it has no name")));
     };
     let folder = folder(parent).map_err(failed)?;
-    // A name that no other writer has, in this process or another one.
+    // A name that no other writer uses, in this process or another one.
     let number = getrandom::u32().map_err(|error| failed(error.into()))?;
     let mut temporary = OsString::from(".");
     temporary.push(name);
@@ -107,7 +107,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), ExecutionError> {
     })
 }
 
-/// A folder, made if it isn't there, with the folders above it; without a link on the way.
+/// Opens a folder, created if it is missing, with the folders above it; without a link on the path.
 fn folder(path: &Path) -> io::Result<OwnedFd> {
     const FOLDER: OFlags = OFlags::RDONLY
         .union(OFlags::DIRECTORY)
@@ -137,7 +137,7 @@ fn folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// Whether there is a file of this very name, without a link on the way.
+/// Whether there is a file of exactly this name, without a link on the path.
 pub(super) fn is_there(path: &Path) -> bool {
     open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).is_ok()
 }
@@ -184,7 +184,7 @@ fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), Execu
     Ok(())
 }
 
-/// The interpreter of a script: its first line if it has one, else by its extension. Files of a skill need no executable bit:
+/// The interpreter of a script: from its first line if it has one, otherwise by its extension. Files of a skill need no executable bit:
 /// packages lose it.
 pub(super) fn runner(
     file: &Path,

@@ -1,7 +1,7 @@
-//! Which files a search leaves out: `.ignore`, `.gitignore` and `.git/info/exclude`.
+//! The files that a search leaves out: `.ignore`, `.gitignore` and `.git/info/exclude`.
 //!
 //! Any of them can be a FIFO, a device, a link to one, or a gigabyte, in a repository that was cloned a minute ago. So they are
-//! read like any other untrusted file: regular files only, without a link on the way, up to a limit. Any other ignore file ignores
+//! read like any other untrusted file: regular files only, without a link on the path, up to a limit. Any other ignore file ignores
 //! nothing, and the search reports it.
 
 use std::{
@@ -18,13 +18,13 @@ use crate::execution::files;
 
 /// The largest ignore file that counts, in bytes.
 const MAX_FILE: u64 = 128 << 10;
-/// Patterns in one ignore file, and in all that one search reads: each becomes part of an automaton.
+/// Patterns in one ignore file, and in all files that one search reads: each pattern becomes part of an automaton.
 const MAX_PATTERNS: usize = 2_000;
 const MAX_ALL: usize = 10_000;
-/// How many ignore files that are not used are named.
+/// How many unused ignore files are named.
 const MAX_UNUSED: usize = 10;
 
-/// Ignore files by their strength: the first kind that has an opinion decides, whichever folder it is in.
+/// Ignore files by priority: the first kind that matches decides, whichever folder it is in.
 const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
 /// The ignore files of a folder, and those of the folders above it.
@@ -63,7 +63,7 @@ impl IgnoreReader {
         }
     }
 
-    /// The rules for what is in a folder, from the ignore files in it and in all folders above.
+    /// The rules for the entries of a folder, from the ignore files in it and in all folders above.
     pub(super) fn rules_for(&mut self, folder: &Path) -> Option<Rc<IgnoreRules>> {
         let mut folders: Vec<&Path> = folder.ancestors().collect();
         folders.reverse();
@@ -71,7 +71,7 @@ impl IgnoreReader {
         folders.iter().fold(None, below)
     }
 
-    /// The rules in a folder: those above it, if it has none itself.
+    /// The rules in a folder: those of the folder above, if it has none itself.
     pub(super) fn below(
         &mut self,
         folder: &Path,

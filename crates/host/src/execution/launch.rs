@@ -1,4 +1,4 @@
-//! Children of a skill: what each is started with, whether it is waited for or talked to.
+//! Children of a skill: how each is started, whether the caller waits for it or communicates with it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -29,7 +29,7 @@ use crate::{
 /// The argument that makes our own binary the host of a library.
 const NATIVE_HOST: &str = "__native-host";
 
-/// A file of the skill that runs and is talked to. Dropping it ends it, all that it started, and its way to the network.
+/// A running file of the skill that exchanges messages. Dropping it ends it, all its descendants, and its network access.
 pub struct RunningScript {
     pipes: ChildPipes,
     child: Child,
@@ -37,7 +37,7 @@ pub struct RunningScript {
 }
 
 impl RunningScript {
-    /// What keeps it in.
+    /// The mechanism that sandboxes it.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         self.child.mechanism()
@@ -57,7 +57,7 @@ impl From<RunningScript> for StartedChild {
     }
 }
 
-/// A child with its door, after its pipes were given away.
+/// A child with its network access, after its pipes were taken.
 struct LaunchPaths {
     child: Child,
     /// Open as long as the child lives.
@@ -83,7 +83,7 @@ impl LiveChild for LaunchPaths {
     }
 }
 
-/// All that a child is started with.
+/// The settings that a child is started with.
 pub(super) struct Prepared<'a> {
     shim: &'a Path,
     program: &'a OsStr,
@@ -101,7 +101,7 @@ pub(super) struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Starts it, in whichever way.
+    /// Starts it in either way.
     fn with<T>(
         &self,
         start: impl FnOnce(ChildSpec<'_>) -> Result<T, ChildError>,
@@ -132,10 +132,10 @@ impl Prepared<'_> {
 }
 
 impl ActExecutor {
-    /// Starts a file of the skill where the user is, to be talked to.
+    /// Starts a file of the skill in the user's working directory, with pipes for messages.
     ///
     /// # Errors
-    /// When the permit is for something else, or the file can't be started or confined.
+    /// When the permit is for something else, or the file can't be started or sandboxed.
     pub fn start<R>(
         &self,
         begun: &RecordedAct<'_, Permit, R>,
@@ -151,7 +151,7 @@ impl ActExecutor {
         self.talk(self.prepare(ProgramKind::Program, &program, &arguments, work)?)
     }
 
-    /// Starts our own binary as the host of a library of the skill, in the same sandbox: the library can do what a program of the
+    /// Starts our own binary as the host of a library of the skill, in the same sandbox: the library can do whatever a program of the
     /// skill could do, so it needs the permit for one.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl ActExecutor {
         self.talk(self.prepare(ProgramKind::Program, program, &arguments, work)?)
     }
 
-    /// Starts what was prepared, to be talked to.
+    /// Starts the prepared child, with pipes for messages.
     pub(super) fn talk(&self, mut prepared: Prepared<'_>) -> Result<RunningScript, ExecutionError> {
         prepared.stdin = Stdin::Piped;
         let mut child = prepared.with(|spec| child::spawn(&spec))?;
@@ -211,7 +211,7 @@ impl ActExecutor {
         self.wait_for(prepared, timeout)
     }
 
-    /// Starts what was prepared and waits for it.
+    /// Starts the prepared child and waits for it.
     pub(super) fn wait_for(
         &self,
         prepared: Prepared<'_>,
@@ -241,7 +241,7 @@ impl ActExecutor {
         let handle = File::open(folder).map_err(failed)?;
         let mut profile = self.profile(runs)?;
         if program == self.host.shim.as_os_str() {
-            // Our own binary is wherever the user put it.
+            // Our own binary can be in any folder.
             profile.read.push(self.host.shim.clone());
         }
         let unjudged = self.unjudged().filter(|_| self.host.unsandboxed);

@@ -1,4 +1,4 @@
-//! What runs that were killed have left: protected places that their children made, and folders of temporary files.
+//! Files that killed runs have left: protected places that their children created, and folders of temporary files.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use crate::{
     sandbox::UndonePlace,
 };
 
-/// What the child of a run that was killed had made in protected places.
+/// The protected places that the child of a killed run had created.
 #[derive(Debug)]
 pub struct Leftovers {
     /// The skill, if its name can still be read.
@@ -34,13 +34,13 @@ impl Leftovers {
         &self.inner.failed
     }
 
-    /// Forgets it, once there is a receipt.
+    /// Deletes the record, once there is a receipt.
     pub fn forget(self) {
         self.inner.forget();
     }
 }
 
-/// Restores protected places that children of killed runs have changed, and removes their temporary files. For the start of the
+/// Restores protected places that children of killed runs have changed, and removes their temporary files. It runs at the start of the
 /// program: it costs two listings of a folder if there is nothing to do.
 #[must_use]
 pub fn restore_protected_places(temporary: &Path) -> Vec<Leftovers> {
@@ -54,7 +54,7 @@ pub fn restore_protected_places(temporary: &Path) -> Vec<Leftovers> {
     leftovers
 }
 
-/// A skill in one text, for [`identity`].
+/// A skill as one string, for [`identity`].
 pub(super) fn owner(identity: &Identity) -> String {
     let Identity {
         skill,

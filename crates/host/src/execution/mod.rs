@@ -1,9 +1,9 @@
-//! The executor of acts: the only place where something is done that a skill was permitted to do.
+//! The executor of acts: the only place where permitted acts of a skill are done.
 //!
-//! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so there is no way from a skill to a file, a
-//! program or a host around the check; and it accepts it only as a [`RecordedAct`], once there is a receipt for the start of the act. A
-//! grant becomes a [`SandboxProfile`](crate::sandbox::SandboxProfile) for every child; what a grant can't allow (keys, start-up files, our own
-//! state) is denied here once more.
+//! Only policy can create a [`Permit`], and [`ActExecutor::act`] accepts nothing else, so a skill can't reach a file, a program or a host
+//! around the check; and it accepts the permit only as a [`RecordedAct`], once there is a receipt for the start of the act. A grant becomes
+//! a [`SandboxProfile`](crate::sandbox::SandboxProfile) for every child; places that a grant can't allow (keys, start-up files, our own
+//! state) are denied here again.
 
 mod child_profile;
 mod deno;
@@ -53,7 +53,7 @@ pub use wasi::Wasi;
 /// Writes the skill's scanned files below the handle of an empty folder.
 pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), ExecutionError> + Send + Sync>;
 
-/// What surrounds every skill on this machine. Values come in; the world looks nothing up by itself.
+/// The environment of every skill on this machine. It contains values only, and reads nothing from the system itself.
 #[derive(Clone, Debug)]
 pub struct HostEnvironment {
     /// Our own binary, which contains the launcher.
@@ -78,10 +78,10 @@ pub struct HostEnvironment {
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// The one skill that a world is for.
+/// The skill that a world is for.
 #[derive(Clone)]
 pub struct ExecutingSkill {
-    /// Its folder; a skill that is built in or elsewhere has none.
+    /// Its folder; `None` for a skill that is built in or elsewhere.
     pub folder: Option<PathBuf>,
     /// Writes its scanned files into an empty folder.
     pub write_files: WriteFiles,
@@ -89,10 +89,10 @@ pub struct ExecutingSkill {
     pub named: Vec<(String, OsString)>,
 }
 
-/// What came of an act.
+/// The result of an act.
 #[derive(Debug)]
 pub enum ActResult {
-    /// A child ended, and reached for these hosts.
+    /// A child ended, after contacting these hosts.
     Child(ChildOutcome, Vec<ProxyConnection>),
     /// The response of a host.
     Response(FetchResponse),
@@ -122,13 +122,13 @@ pub enum ActResult {
     Nothing,
 }
 
-/// Why an act that was permitted did not happen.
+/// Why a permitted act did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
     /// A child did not start.
     #[error(transparent)]
     Child(#[from] ChildError),
-    /// The place is one that no permission opens.
+    /// No permission opens this place.
     #[error("{} is never {what} for a skill", path.display())]
     Never {
         /// Path of the file.
@@ -136,10 +136,10 @@ pub enum ExecutionError {
         /// `read` or `written`.
         what: &'static str,
     },
-    /// What was approved is the name of a link, and leads elsewhere.
+    /// The approved name is a link, and leads elsewhere.
     #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
-    /// The receipt for its start can't be written.
+    /// The receipt for the start of the act can't be written.
     #[error("{0}")]
     NotWritten(String),
     /// The skill is no longer the approved one.
@@ -148,7 +148,7 @@ pub enum ExecutionError {
     /// The skill's scanned files can't be copied, so no child can get them.
     #[error("its scanned files can't be copied: {0}")]
     NoCopy(String),
-    /// What git keeps in the skill's folder is in no digest, and could not be kept from a child.
+    /// Git's files in the skill's folder are in no digest, and could not be hidden from a child.
     #[error(
         "{} was not scanned, and without a sandbox the skill could use it", .0.display()
     )]
@@ -175,7 +175,7 @@ pub enum ExecutionError {
     /// An approved host can't be understood.
     #[error(transparent)]
     Hosts(#[from] ScopeError),
-    /// The way to the network can't be opened for a child.
+    /// The network access of a child can't be opened.
     #[error("the network proxy can't be started: {0}")]
     Proxy(io::Error),
     /// A git command that is not on the list.
@@ -190,7 +190,7 @@ pub enum ExecutionError {
         command: &'static str,
         /// The option as it was given.
         option: String,
-        /// Which permission would have to allow it.
+        /// The permission that would have to allow it.
         permission: &'static str,
     },
     /// The search pattern can't be parsed.
@@ -198,19 +198,19 @@ pub enum ExecutionError {
     Pattern {
         /// The pattern that was given.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem of the pattern.
         why: String,
     },
-    /// More was set than a program can be started with.
+    /// More variables were set than a program can be started with.
     #[error("`{0}` can't be set: at most 64 variables, of 32 KiB each, are set for children")]
     TooManyVariables(String),
-    /// This part of the world is elsewhere: models and skills belong to the runtime.
+    /// The act is done elsewhere: models and skills belong to the runtime.
     #[error("`{0}` is not supported here")]
     Elsewhere(&'static str),
 }
 
 impl ExecutionError {
-    /// Whether this is a no, and not a failure.
+    /// Whether this is a denial, and not a failure.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
         matches!(
@@ -229,7 +229,7 @@ impl ExecutionError {
     }
 }
 
-/// How much memory, and so on, a child may use up.
+/// How much memory and other resources a child may use.
 const LIMITS: crate::sandbox::SandboxLimits = crate::sandbox::SandboxLimits {
     memory: Some(4 << 30),
     address_space: None,
@@ -239,7 +239,7 @@ const LIMITS: crate::sandbox::SandboxLimits = crate::sandbox::SandboxLimits {
     cpu_seconds: Some(600),
 };
 
-/// The largest file that is read or written at once.
+/// The largest file that is read or written.
 const MAX_FILE: u64 = 10 << 20;
 
 /// The world of one activation.
@@ -248,19 +248,19 @@ pub struct ActExecutor {
     host: Arc<HostEnvironment>,
     skill: ExecutingSkill,
     scratch: ScratchFolder,
-    /// The skill's scanned files, once a child needed them.
+    /// The skill's scanned files, once a child has needed them.
     copy: OnceLock<ScratchFolder>,
     protection: OnceLock<Protection>,
-    /// Where protected names lead, and since when that is known.
+    /// The targets of protected names, and the time of that lookup.
     leads: Mutex<Option<(Instant, HashSet<PathBuf>)>>,
     /// Variables that the skill set for its later children.
     set: Mutex<BTreeMap<String, OsString>>,
-    /// Writes down the connections of children.
+    /// Records the connections of children.
     connections: Arc<dyn ConnectionLog>,
 }
 
 impl ActExecutor {
-    /// The world that this grant opens for a skill. Connections of its children are reported to `connections`.
+    /// The world that this grant opens for a skill. Its children's connections are reported to `connections`.
     ///
     /// # Errors
     /// When temporary folders can't be created.
@@ -284,11 +284,11 @@ impl ActExecutor {
         })
     }
 
-    /// The content of a file that a skill is about to write, for the user who is asked about it: `None` if there is no such file.
+    /// The content of a file that a skill requests to write, for the user's decision: `None` if there is no such file.
     /// The skill does not get it.
     ///
     /// # Errors
-    /// When there is something that can't be read, or is never read.
+    /// When the place can't be read, or must never be read.
     pub fn content_for_question(&self, path: &Path) -> Result<Option<Vec<u8>>, ExecutionError> {
         match files::read(path, &self.denied()) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -301,18 +301,18 @@ impl ActExecutor {
         }
     }
 
-    /// Does what was permitted and written down.
+    /// Does a permitted and recorded act.
     ///
     /// # Errors
-    /// When it can't be done, or is what no permission allows.
+    /// When it can't be done, or no permission allows it.
     pub fn act<R>(&self, begun: &RecordedAct<'_, Permit, R>) -> Result<ActResult, ExecutionError> {
         self.act_relayed(begun, None)
     }
 
-    /// The same; the output of a script goes to `relay` as it comes, and its input comes from there.
+    /// The same; `relay` gets the output of a script immediately, and provides its input.
     ///
     /// # Errors
-    /// When it can't be done, or is what no permission allows.
+    /// When it can't be done, or no permission allows it.
     pub fn act_relayed<R>(
         &self,
         begun: &RecordedAct<'_, Permit, R>,
@@ -352,13 +352,13 @@ impl ActExecutor {
         }
     }
 
-    /// What children are confined by, for a receipt.
+    /// The mechanism that sandboxes children, for a receipt.
     #[must_use]
     pub fn confinement(outcome: &ChildOutcome) -> &'static str {
         confinement(outcome.mechanism)
     }
 
-    /// A line of a shell, with the values as parameters.
+    /// A shell command line, with the values as parameters.
     fn line(&self, line: &CommandLine, timeout: Duration) -> Result<ActResult, ExecutionError> {
         let mut arguments: Vec<OsString> =
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
@@ -383,7 +383,7 @@ impl ActExecutor {
         )
     }
 
-    /// A file of the skill runs in the user's working directory, so that file names in the arguments mean what they say.
+    /// A file of the skill runs in the user's working directory, so that file names in the arguments are relative to it.
     fn script(
         &self,
         path: &str,
@@ -409,7 +409,7 @@ impl ActExecutor {
                 "a script of a skill without a folder",
             ));
         };
-        // The inspected program is the one that will run.
+        // The inspected program is the one that runs.
         let looked_at = self.copy()?.unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
@@ -439,7 +439,7 @@ fn confinement(mechanism: Mechanism) -> &'static str {
     }
 }
 
-/// Commands are written for bash, mostly without knowing it; where there is none, sh does.
+/// Commands are written for bash, often without their author's knowledge; if it is missing, sh runs them.
 fn shell() -> &'static str {
     const BASH: &str = "/bin/bash";
     if Path::new(BASH).exists() {

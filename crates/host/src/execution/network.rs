@@ -1,4 +1,4 @@
-//! The network of a skill: requests that are made for it, and the one door through which its children reach hosts.
+//! The network of a skill: requests that are made for it, and the proxy through which its children reach hosts.
 
 use std::{
     io,
@@ -101,7 +101,7 @@ impl ChildNetwork {
         format!("{}{{port}}", url.strip_suffix('0').unwrap_or(&url))
     }
 
-    /// Starts to answer on the listener of the child's network.
+    /// Starts to serve the listener of the child's network.
     pub(super) fn open(&self, listener: TcpListener) {
         let proxy = NetworkProxy::start(
             listener,
@@ -114,7 +114,7 @@ impl ChildNetwork {
         *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
     }
 
-    /// Whether it could be opened, after a child was started for it.
+    /// Whether the proxy could be opened, after a child was started for it.
     pub(super) fn check(&self) -> Result<(), ExecutionError> {
         let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
         match proxy.take_if(|proxy| proxy.is_err()) {

@@ -1,7 +1,7 @@
-//! Nothing is done that was not written down before.
+//! Acts that are recorded before they are done.
 
-/// An act that is about to be done, with its receipt. The [`ActExecutor`](super::ActExecutor) accepts nothing else, so an act without a receipt
-/// can't be done. Only the writer knows what the receipt is; it gets it back to complete it.
+/// An act with its receipt, before it is done. The [`ActExecutor`](super::ActExecutor) accepts nothing else, so an act without a receipt
+/// can't be done. Only the writer knows the type of the receipt; the writer gets it back to complete it.
 #[derive(Debug)]
 #[must_use = "its receipt has to be completed"]
 pub struct RecordedAct<'a, T, R> {
@@ -25,7 +25,7 @@ impl<'a, T, R> RecordedAct<'a, T, R> {
         self.what
     }
 
-    /// It is over: the receipt, to be completed.
+    /// The act is over: the receipt, to be completed.
     pub fn over(self) -> R {
         self.receipt
     }

@@ -1,11 +1,11 @@
-//! Looking for files and for lines in them.
+//! Searching for files, and for lines in them.
 //!
 //! **Problem.** A skill that can read `./src/**` requests `**/*.rs` of the project. Whether that is permitted depends on the files
 //! that exist, and unreadable files must not be listed either.
 //!
-//! **Decision.** The permit states that something below the folder can be read; each hit is then checked like a single file, and
+//! **Decision.** The permit states that a part of the folder can be read; each hit is then checked like a single file, and
 //! hits that don't pass are omitted. No link is followed, not even one that replaces a folder meanwhile: a hit counts only if it
-//! can be reached by its very name. Files in `.gitignore` are omitted, and hidden files are, unless the pattern names one.
+//! can be reached by exactly its name. Files in `.gitignore` are omitted, and so are hidden files, unless the pattern names one.
 //!
 //! The folder can be untrusted: a million files in one place, a thousand nested folders, ignore files that are devices. The walk
 //! reads no more entries than it can show, it uses its own list instead of the stack, and the clock is checked between any two
@@ -30,20 +30,20 @@ use crate::execution::{
     ignored::{IgnoreReader, IgnoreRules, is_ignored},
 };
 
-/// How many files are found, and how many lines in files.
+/// The maximum number of files, and of lines in files.
 const MAX_PATHS: usize = 1_000;
 const MAX_MATCHES: usize = 500;
-/// How much of a line is searched, in bytes, and how much of it is shown, in characters.
+/// How many bytes of a line are searched, and how many characters of it are shown.
 const MAX_SEARCHED: usize = 64 << 10;
 const MAX_LINE: usize = 400;
-/// Larger files are skipped, in bytes; and how much is read in total.
+/// The size in bytes above which a file is skipped; and how many bytes are read in total.
 const MAX_FILE: u64 = 2 << 20;
 const MAX_READ: u64 = 512 << 20;
 /// Maximum length of a path in the kernel, in bytes.
 const MAX_PATH: usize = 4_096;
-/// How many files and folders are visited.
+/// The maximum number of visited files and folders.
 const MAX_ENTRIES: usize = 100_000;
-/// The longest pattern, and the largest program that it may become, both in bytes.
+/// The longest pattern, and the largest program that it is compiled to, both in bytes.
 const MAX_PATTERN: usize = 2_000;
 const MAX_PROGRAM: usize = 1 << 20;
 
@@ -77,7 +77,7 @@ impl ActExecutor {
             paths.len() <= MAX_PATHS
         });
         let Walked { truncated, unused } = match walked {
-            // A folder that is not there has no files.
+            // A missing folder has no files.
             Err(ExecutionError::File { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -104,7 +104,7 @@ impl ActExecutor {
     ) -> Result<ActResult, ExecutionError> {
         let regex = regex(pattern)?;
         let hidden = glob.is_some_and(names_hidden);
-        // As people mean it: without a slash it is about names, wherever they are.
+        // As users expect: a pattern without a slash matches names in any folder.
         let anywhere = glob.filter(|glob| !glob.contains('/'));
         let anywhere = anywhere.map(|glob| format!("**/{glob}"));
         let glob = anywhere.as_deref().or(glob).map(self::glob).transpose()?;
@@ -128,7 +128,7 @@ impl ActExecutor {
         })
     }
 
-    /// Shows every readable file, with its path below the folder, until the visitor stops it.
+    /// Passes every readable file to the visitor, with its path below the folder, until the visitor stops it.
     fn walk(
         &self,
         folder: &Path,
@@ -143,10 +143,10 @@ impl ActExecutor {
                 what: "read",
             });
         }
-        // Fails where there is a link on the way, or nothing.
+        // Fails if there is a link on the path, or no file.
         files::look(folder)?;
         if !folder.is_dir() {
-            // A file that is searched by itself has its name.
+            // The hit of a searched file has the file's own name.
             let name = folder.file_name().map_or(folder, Path::new);
             return Ok(Walked {
                 truncated: self.grant.may_read(folder) && !show(folder, name),
@@ -176,10 +176,10 @@ impl ActExecutor {
     }
 }
 
-/// What became of a walk.
+/// The result of a walk.
 #[derive(Default)]
 struct Walked {
-    /// Whether something was left out.
+    /// Whether the result is incomplete.
     truncated: bool,
     /// Ignore files that exist and are not used.
     unused: Vec<PathBuf>,
@@ -187,7 +187,7 @@ struct Walked {
 
 /// The entries of a folder and of all folders in it, sorted, without those that are hidden or ignored.
 struct SearchWalk<'n> {
-    /// The folders that are open, with what is left of each.
+    /// The open folders, with the remaining entries of each.
     open: Vec<OpenFolder>,
     never: &'n HashSet<PathBuf>,
     hidden: bool,
@@ -220,7 +220,7 @@ impl<'n> SearchWalk<'n> {
         walk
     }
 
-    /// Goes into a folder that was found.
+    /// Enters a folder that was found.
     fn enter(&mut self, folder: &Path) {
         let above = self.open.last().and_then(|open| open.rules.clone());
         let rules = self.ignore.below(folder, above);
@@ -228,7 +228,7 @@ impl<'n> SearchWalk<'n> {
     }
 
     fn open(&mut self, folder: &Path, rules: Option<Rc<IgnoreRules>>) {
-        // One that can't be read, or whose path is too long to be one, has nothing that could be found.
+        // A folder that can't be read, or whose path is too long, contains nothing that could be found.
         let Ok(listed) = fs::read_dir(folder) else {
             self.truncated |= folder.as_os_str().len() >= MAX_PATH;
             return;
@@ -307,7 +307,7 @@ fn unclear(pattern: &str, why: &impl std::fmt::Display) -> ExecutionError {
     }
 }
 
-/// The content of a file that is small enough and text.
+/// The content of a file that is small enough and is text.
 fn text(path: &Path) -> Option<Vec<u8>> {
     files::read_regular(path, MAX_FILE).filter(|bytes| memchr::memchr(0, bytes).is_none())
 }

@@ -1,10 +1,10 @@
 //! A grant as WASI sees it: folders that are opened beforehand, and variables. Plain data for [`metier_wasm`].
 //!
-//! WebAssembly runs in this process, without a sandbox of the system: what is opened for it is open as a whole. So only whole
-//! folders are opened (`file:read(docs/**)`), and none that contains something that no permission opens: keys, our own state, what
-//! the user denied, and for writing what others obey. Single files and patterns are read and written through the host, which checks
-//! each one. Protected files that don't exist yet could be created: that is checked after each call, as after each child, and they
-//! are renamed.
+//! WebAssembly runs in this process, without a sandbox of the system: a folder that is opened for it is open as a whole. So only whole
+//! folders are opened (`file:read(docs/**)`), and none that contains a place that no permission opens: keys, our own state, places the user
+//! denied, and for writing, files that other programs obey. Single files and patterns are read and written through the host, which checks
+//! each one. Protected files that don't exist yet could be created: that is checked after each call, as after each child, and they are
+//! renamed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,28 +30,28 @@ use crate::{
     sandbox::{Guard, SandboxProfile, SecondLook, Trails, UndonePlace, place_state::PlaceStates},
 };
 
-/// What a grant opens for WebAssembly.
+/// The opened places of a grant, for WebAssembly.
 #[derive(Clone, Debug, Default)]
 pub struct Wasi {
     /// The context for the engine.
     pub room: WasiRoots,
-    /// What was granted and is not opened, with the reason, for the user.
+    /// The granted places that are not opened, with the reasons, for the user.
     pub closed: Vec<String>,
-    /// Writable folders, and what must not appear in them.
+    /// Writable folders, and the protected places that must not appear in them.
     guarded: SandboxProfile,
-    /// Where that is written down, and for whom.
+    /// Where these places are recorded, and for which owner.
     watched: PathBuf,
     owner: String,
 }
 
 impl ActExecutor {
-    /// What the grant opens for WebAssembly.
+    /// The opened places of the grant, for WebAssembly.
     ///
     /// # Errors
-    /// When a granted name is a link, a place that is never written, or a folder that can't be made.
+    /// When a granted name is a link, a place that is never written, or a folder that can't be created.
     pub fn wasi(&self) -> Result<Wasi, ExecutionError> {
         let mut wasi = Wasi::default();
-        // Those to be written first: they can be read as well.
+        // Writable ones first: they can be read as well.
         for permission in [Permission::FileWrite, Permission::FileRead] {
             for want in self.grant.allowed() {
                 let Scope::Paths(pattern) = want.reach() else {
@@ -85,7 +85,7 @@ impl ActExecutor {
         Ok((self.host.shim.clone().into(), script.command()))
     }
 
-    /// The folders that a WebAssembly script of the skill opens: the one where it starts, its own, its temporary one, and those that the
+    /// The folders that a WebAssembly script of the skill opens: its working directory, its own folder, its temporary one, and those that
     /// grant names as a whole. The sandbox around the child decides what can be read and written there.
     fn script_places(&self) -> Result<Vec<PreopenedFolder>, ExecutionError> {
         let work = &self.host.work;
@@ -113,7 +113,7 @@ impl ActExecutor {
                 };
                 let write = permission == Permission::FileWrite;
                 add(&folder, folder.to_str(), write);
-                // Programs name files as seen from where they start: `data/x.txt` is found in what is called `data`.
+                // Programs name files relative to their working directory: `data/x.txt` is found in the folder named `data`.
                 let seen = folder.strip_prefix(work).ok();
                 let seen = seen.filter(|seen| !seen.as_os_str().is_empty());
                 add(&folder, seen.and_then(Path::to_str), write);
@@ -173,7 +173,7 @@ impl ActExecutor {
         if wasi.room.places.iter().any(|place| place.folder == folder) {
             return Ok(());
         }
-        // Programs name files of the project as seen from there: `data/x.txt` is found in what is called `data`.
+        // Programs name files relative to the project: `data/x.txt` is found in the folder named `data`.
         let seen = base.strip_prefix(&self.grant.terms().project).ok();
         let seen = seen.map(|inside| match inside.as_os_str().is_empty() {
             true => ".".to_owned(),
@@ -203,7 +203,7 @@ impl ActExecutor {
         Ok(())
     }
 
-    /// A place that no permission opens, if one is in this folder or around it. It need not exist: it may, later.
+    /// A place that no permission opens, in this folder or around it. It need not exist: it may exist later.
     fn secret_in(&self, folder: &Path) -> Option<PathBuf> {
         let meets = |place: &Path| place.starts_with(folder) || folder.starts_with(place);
         self.denied()
@@ -211,7 +211,7 @@ impl ActExecutor {
             .find(|place| meets(place) || place.canonicalize().is_ok_and(|place| meets(&place)))
     }
 
-    /// What others obey in a folder, and what the user denied for writing there.
+    /// Files in a folder that other programs obey, and places that the user denied for writing.
     fn protected(&self, folder: &Path) -> Result<Vec<PathBuf>, ExecutionError> {
         let guard = Guard {
             protection: self.protection().clone(),
@@ -232,10 +232,10 @@ impl ActExecutor {
 }
 
 impl Wasi {
-    /// Runs something that can write, renames what must not appear, and returns what that was.
+    /// Runs something that can write, renames files that must not appear there, and returns them.
     ///
     /// # Errors
-    /// When something exists now that must not be written, or could not be restored.
+    /// When a file exists now that must not be written, or could not be restored.
     pub(crate) fn guarding<T>(
         &self,
         work: impl FnOnce() -> T,

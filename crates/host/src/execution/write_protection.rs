@@ -1,4 +1,4 @@
-//! Which paths no permission opens for writing, for host functions.
+//! The paths that no permission opens for writing, for host functions.
 
 use std::{
     collections::HashSet,
@@ -38,7 +38,7 @@ impl ActExecutor {
         Ok(false)
     }
 
-    /// The same without the names that lead to it from elsewhere. For a child those are found when it starts.
+    /// The same without the names that lead to it from elsewhere. For a child these are found at its start.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
         let denied = self.denied();
@@ -51,7 +51,7 @@ impl ActExecutor {
         })
     }
 
-    /// Whether a path is a step from a protected name to its target, or is in it: the user's `~/.bashrc` can be kept elsewhere.
+    /// Whether a path is a step from a protected name to its target, or is inside the target: the user's `~/.bashrc` can be kept elsewhere.
     fn leads_to(&self, path: &Path, names: NameSet) -> Result<bool, ExecutionError> {
         let mut leads = self.leads.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |since: &Instant| since.elapsed() < LEADS_ARE_KNOWN;

@@ -1,6 +1,6 @@
-//! What an IP address leads to.
+//! The kind of network that an IP address belongs to.
 //!
-//! The tables are the special-purpose registries of IANA and the addresses at which clouds provide credentials. An IPv6 address
+//! The tables are the special-purpose registries of IANA and the addresses at which clouds serve credentials. An IPv6 address
 //! that embeds an IPv4 address counts as the embedded one: a gateway can extract it.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// Where an address leads.
+/// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AddressKind {
     /// A host on the internet.
@@ -17,23 +17,23 @@ pub enum AddressKind {
     Loopback,
     /// An address of a private network.
     Private,
-    /// The wire that this machine is on.
+    /// The local link of this machine.
     LinkLocal,
     /// The provider's own network (100.64.0.0/10).
     Shared,
-    /// No address; some systems take it for this machine.
+    /// The unspecified address; some systems treat it as this machine.
     Unspecified,
-    /// An address of many hosts at once.
+    /// A multicast address.
     Multicast,
-    /// Every host on the wire.
+    /// All hosts on the local link.
     Broadcast,
-    /// For examples in texts.
+    /// Reserved for examples in documents.
     Documentation,
     /// Reserved for benchmarks of network devices.
     Benchmark,
-    /// Not given out, or for protocols only.
+    /// Unassigned, or for protocols only.
     Reserved,
-    /// A service that provides the credentials of the machine; it can't be approved.
+    /// A service that serves the credentials of the machine; it can't be approved.
     Metadata,
 }
 
@@ -62,7 +62,7 @@ const V4: &[([u8; 4], u32, AddressKind)] = &[
     ([169, 254, 170, 0], 24, AddressKind::Metadata), // credentials of AWS containers
     ([169, 254, 0, 23], 32, AddressKind::Metadata),  // Tencent
     ([100, 100, 100, 200], 32, AddressKind::Metadata), // Alibaba
-    ([168, 63, 129, 16], 32, AddressKind::Metadata), // Azure's wire server, a public address by its looks
+    ([168, 63, 129, 16], 32, AddressKind::Metadata), // Azure's wire server, at a public address
     ([192, 0, 0, 192], 32, AddressKind::Metadata),   // Oracle, classic
     ([0, 0, 0, 0], 32, AddressKind::Unspecified),
     ([0, 0, 0, 0], 8, AddressKind::Reserved),
@@ -83,7 +83,7 @@ const V4: &[([u8; 4], u32, AddressKind)] = &[
     ([240, 0, 0, 0], 4, AddressKind::Reserved),
 ];
 
-/// The same for addresses that carry no other. What no row names is reserved: only 2000::/3 is given out.
+/// The same for addresses that embed no other. An address that no row names is reserved: only 2000::/3 is assigned.
 const V6: &[([u16; 8], u32, AddressKind)] = &[
     (
         [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0],
@@ -130,7 +130,7 @@ const V6: &[([u16; 8], u32, AddressKind)] = &[
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, AddressKind::Public),
 ];
 
-/// Where `address` leads, whatever it is wrapped in.
+/// The kind of `address`, also if it embeds another one.
 #[must_use]
 pub fn kind(address: IpAddr) -> AddressKind {
     match address {
@@ -164,7 +164,7 @@ fn kind_v6(address: Ipv6Addr) -> AddressKind {
         | [0, 0, 0, 0, 0, 0xffff, a, b]
         | [0, 0, 0, 0, 0xffff, 0, a, b]
         | [0x64, 0xff9b, 0, 0, 0, 0, a, b] => low(a, b),
-        // NAT64 of a local network (RFC 8215): no public host can be meant, and the operator can have put the IPv4 address at the
+        // NAT64 of a local network (RFC 8215): it can't mean a public host, and the operator can have put the IPv4 address at the
         // end or, as RFC 6052 does for such a prefix, around the ninth byte.
         [0x64, 0xff9b, 1, a, b, c, d, e] => {
             let around = kind_v4(Ipv4Addr::from_bits(join(a, (b << 8) | (c >> 8))));
@@ -174,7 +174,7 @@ fn kind_v6(address: Ipv6Addr) -> AddressKind {
             }
         }
         [0x2002, a, b, ..] => low(a, b),
-        // Teredo: the server in the open, the client inverted
+        // Teredo: the server in clear, the client inverted
         [0x2001, 0, a, b, _, _, c, d] => worse(low(!c, !d), low(a, b)),
         // ISATAP, behind any prefix
         [.., 0 | 0x200, 0x5efe, a, b] => worse(own, low(a, b)),
@@ -192,7 +192,7 @@ fn own_kind(address: Ipv6Addr) -> AddressKind {
     row.map_or(AddressKind::Reserved, |(_, _, kind)| *kind)
 }
 
-/// Of two readings of one address, the one to act on.
+/// The stricter one of two readings of an address.
 fn worse(a: AddressKind, b: AddressKind) -> AddressKind {
     match (a, b) {
         (AddressKind::Metadata, _) | (_, AddressKind::Metadata) => AddressKind::Metadata,

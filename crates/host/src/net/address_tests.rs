@@ -1,4 +1,4 @@
-//! Where addresses lead, in all their wrappings.
+//! The kinds of addresses, in all embeddings.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -98,7 +98,7 @@ fn a_wrapped_public_address_is_public_except_where_only_a_local_network_reads_it
 }
 
 fn v4() -> impl Strategy<Value = Ipv4Addr> {
-    // Half of them near the rows of the table: random addresses are nearly all public.
+    // Half of them are near the rows of the table: random addresses are nearly all public.
     let near = (0..V4.len(), any::<u32>(), 0u32..=32).prop_map(|(row, noise, keep)| {
         let base = Ipv4Addr::from(V4[row].0).to_bits();
         let mask = if keep == 32 { 0 } else { u32::MAX >> keep };
@@ -107,7 +107,7 @@ fn v4() -> impl Strategy<Value = Ipv4Addr> {
     prop_oneof![any::<u32>().prop_map(Ipv4Addr::from_bits), near]
 }
 
-/// The standard library's opinion, where it has a stable one.
+/// The standard library's result, where it has a stable one.
 fn not_public_according_to_std(v4: Ipv4Addr) -> bool {
     v4.is_loopback()
         || v4.is_private()

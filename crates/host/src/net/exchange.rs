@@ -36,7 +36,7 @@ use super::{
     reach::{Resolve, Unreached, left, reach},
 };
 
-/// Whose certificates are believed.
+/// The certificates that are trusted.
 ///
 /// The system's are read when the first `https:` URL needs them, and kept: share one `Trust`.
 #[derive(Debug, Clone, Default)]
@@ -46,13 +46,13 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Those that the system believes.
+    /// The certificates that the system trusts.
     #[must_use]
     pub fn system() -> Self {
         Self::default()
     }
 
-    /// Those that these certificates (DER) signed, and no others.
+    /// Certificates signed by these (DER), and no others.
     #[must_use]
     pub fn only(roots: Vec<Vec<u8>>) -> Self {
         let roots = roots.into_iter().map(CertificateDer::from).collect();
@@ -81,7 +81,7 @@ impl Trust {
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        config.resumption = Resumption::disabled(); // a ticket would tie one skill's visits to another's
+        config.resumption = Resumption::disabled(); // a ticket would link one skill's connections to another's
         Ok(Arc::new(config))
     }
 
@@ -102,7 +102,7 @@ impl Trust {
     }
 }
 
-/// What one hop needs besides its target.
+/// The inputs of one hop besides its target.
 pub(super) struct Hop<'a> {
     pub(super) hosts: &'a AllowedHosts,
     pub(super) limits: &'a FetchLimits,
@@ -111,7 +111,7 @@ pub(super) struct Hop<'a> {
     pub(super) deadline: Instant,
 }
 
-/// What came back from one hop; the body is still on the wire.
+/// The response of one hop; its body is not read yet.
 pub(super) struct HopResponse {
     pub(super) status: u16,
     pub(super) headers: http::HeaderMap,
@@ -161,7 +161,7 @@ impl Hop<'_> {
         })
     }
 
-    /// The headers and the body, taken off the wire and out of its compression, within the limits.
+    /// The headers and the body, read and decompressed within the limits.
     pub(super) fn finish(
         &self,
         target: &FetchTarget,
@@ -188,7 +188,7 @@ impl Hop<'_> {
         Ok((headers, body))
     }
 
-    /// Reads the body as it is on the wire, as long as `take` wants more.
+    /// Reads the body without decompression, as long as `take` requests more.
     pub(super) fn pieces(
         &self,
         target: &FetchTarget,
@@ -212,7 +212,7 @@ impl Hop<'_> {
         }
     }
 
-    /// Reads to the end; `packed` is how much was read below, for the ratio.
+    /// Reads to the end; `packed` is how many compressed bytes were read, for the ratio.
     fn drain<R: Read>(
         &self,
         target: &FetchTarget,
@@ -341,7 +341,7 @@ impl Hop<'_> {
     }
 }
 
-/// Below this size a body can have any compression ratio.
+/// The size below which a body can have any compression ratio.
 const FREE_RATIO: u64 = 64 * 1024;
 
 fn is_gzip(coding: &http::HeaderValue) -> bool {
@@ -351,7 +351,7 @@ fn is_gzip(coding: &http::HeaderValue) -> bool {
 
 fn agent(wire: Wire, limits: &FetchLimits) -> Agent {
     let config = Agent::config_builder()
-        .proxy(None) // the default would look into the environment
+        .proxy(None) // the default would read the environment
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
@@ -404,7 +404,7 @@ impl<In: Transport> Connector<In> for Once {
     }
 }
 
-/// The name was looked up before, so nothing is looked up here.
+/// The name was resolved before, so nothing is resolved here.
 #[derive(Debug)]
 struct NoLookup;
 
@@ -470,7 +470,7 @@ impl Transport for Wire {
     }
 }
 
-/// A stream on which nothing lasts beyond the deadline, however slowly the other end drips.
+/// A stream on which no read or write lasts beyond the deadline, however slowly the peer sends.
 #[derive(Debug)]
 struct Timed {
     stream: TcpStream,
@@ -505,7 +505,7 @@ impl Write for Timed {
     }
 }
 
-/// Counts what was read, and stops at the limit: a decoder can read for ever and return nothing.
+/// Counts the bytes that were read, and stops at the limit: a decoder can read forever and return nothing.
 struct Counted<R> {
     inner: R,
     read: u64,

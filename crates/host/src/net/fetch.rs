@@ -4,7 +4,7 @@
 //! another origin keeps only headers that do not identify the caller: API keys have many names besides `Authorization`. A redirect
 //! never leads from `https:` to `http:`.
 //!
-//! The body is returned as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding itself.
+//! The body is returned unchanged, except that `gzip` is decompressed when the request did not ask for an encoding itself.
 //! Status codes are not errors.
 
 use std::time::{Duration, Instant};
@@ -25,9 +25,9 @@ pub struct FetchRequest {
     pub method: String,
     /// URL of the request.
     pub url: String,
-    /// Names and values. Headers that determine where a message goes or where it ends can't be set.
+    /// Names and values. Headers that determine the destination or the length of a message can't be set.
     pub headers: Vec<(String, String)>,
-    /// The body; empty is none.
+    /// The body; empty for none.
     pub body: Vec<u8>,
 }
 
@@ -40,22 +40,22 @@ pub struct FetchResponse {
     pub headers: Vec<(String, String)>,
     /// The body, decompressed.
     pub body: Vec<u8>,
-    /// The URL that answered, after all redirects.
+    /// The URL of the final response, after all redirects.
     pub url: String,
-    /// The URLs that answered with a redirect, in order.
+    /// The URLs that redirected, in order.
     pub redirects: Vec<String>,
 }
 
-/// How much of anything.
+/// The limits of a fetch.
 #[derive(Debug, Clone)]
 pub struct FetchLimits {
-    /// For everything together: lookups, connections, redirects, the body.
+    /// For the whole fetch: lookups, connections, redirects, the body.
     pub timeout: Duration,
-    /// Bytes of a response's body, on the wire and unpacked.
+    /// Bytes of a response's body, compressed and decompressed.
     pub max_body: u64,
     /// Bytes of a request's body.
     pub max_upload: usize,
-    /// Bytes of a response's head; more than 128 headers are too many as well.
+    /// Bytes of a response's head; more than 128 headers are refused as well.
     pub max_head: usize,
     /// Redirects that are followed.
     pub max_redirects: usize,
@@ -94,17 +94,17 @@ pub enum NetError {
     /// There are too many redirects.
     #[error("more than {limit} redirects; the last one from `{host}`")]
     TooManyRedirects {
-        /// Who sent the last one.
+        /// The host that sent the last redirect.
         host: String,
-        /// How many are followed.
+        /// The maximum number of redirects.
         limit: usize,
     },
-    /// No connection. The text is the same whatever the cause, which is not for a skill.
+    /// No connection. The message is the same for every cause, because a skill must not learn it.
     #[error("`{host}` can't be reached")]
     Unreachable {
         /// The host that was requested.
         host: String,
-        /// Why, for the log of the user.
+        /// The cause, for the user's log.
         cause: UnreachableCause,
     },
     /// The TLS handshake failed.
@@ -123,7 +123,7 @@ pub enum NetError {
         /// The timeout that was reached.
         limit: Duration,
     },
-    /// A body that does not end.
+    /// The body exceeds the limit.
     #[error("the response of `{host}` is larger than {limit} bytes")]
     BodyTooLarge {
         /// The host that responded.
@@ -131,7 +131,7 @@ pub enum NetError {
         /// The limit that was exceeded.
         limit: u64,
     },
-    /// A head that does not end.
+    /// The head exceeds the limit.
     #[error(
         "the response of `{host}` has more than 128 headers, or more than {limit} bytes of headers"
     )]
@@ -141,7 +141,7 @@ pub enum NetError {
         /// The limit that was exceeded.
         limit: usize,
     },
-    /// A small body that unpacks to a large one.
+    /// A small body that decompresses to a large one.
     #[error("the response of `{host}` decompresses to more than {limit} times its size")]
     Bomb {
         /// The host that responded.
@@ -149,12 +149,12 @@ pub enum NetError {
         /// The limit that was exceeded.
         limit: u64,
     },
-    /// No HTTP, or the end in the middle of it.
+    /// The response is not HTTP, or is truncated.
     #[error("the response of `{host}` was cut off or is not HTTP: {reason}")]
     Broken {
         /// The host that responded.
         host: String,
-        /// What was wrong with the response.
+        /// The problem of the response.
         reason: String,
     },
     /// The request can't be sent.
@@ -162,7 +162,7 @@ pub enum NetError {
     Request(String),
 }
 
-/// The methods that skills need. A table, since what a method may carry and how it is redirected differ.
+/// The methods that skills need. A table, since the methods differ in their bodies and redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Get,
@@ -193,7 +193,7 @@ impl Method {
     }
 }
 
-/// Headers that decide where a message goes, where it ends or who relays it.
+/// Headers that determine the destination, the length or the relays of a message.
 const OURS: &[&str] = &[
     "connection",
     "content-length",
@@ -206,7 +206,7 @@ const OURS: &[&str] = &[
     "upgrade",
 ];
 
-/// Headers that another origin may see.
+/// Headers that another origin may receive.
 const HARMLESS: &[&str] = &[
     "accept",
     "accept-encoding",
@@ -220,7 +220,7 @@ const HARMLESS: &[&str] = &[
     "user-agent",
 ];
 
-/// Sends `request` and follows redirects that `hosts` allow. It blocks until the end or the time-out.
+/// Sends `request` and follows redirects that `hosts` allow. It blocks until the end or the timeout.
 pub fn fetch(
     request: &FetchRequest,
     hosts: &AllowedHosts,
@@ -247,8 +247,8 @@ pub fn fetch(
     })
 }
 
-/// The same for a body that is taken as it arrives, and not unpacked. `take` gets the response without its body, and the next
-/// bytes; it returns whether more is wanted. Its first call has no bytes: the head is there, and the body can take its time.
+/// The same for a body that is passed on as it arrives, and not decompressed. `take` gets the response without its body, and the next
+/// bytes; it returns whether more is wanted. Its first call has no bytes: the head is complete, and the body can take its time.
 pub fn fetch_in_pieces(
     request: &FetchRequest,
     hosts: &AllowedHosts,
@@ -278,7 +278,7 @@ pub fn fetch_in_pieces(
     Ok(response)
 }
 
-/// Sends the request until an answer is not a redirect: its target, the answer, and the URLs that redirected.
+/// Sends the request until a response is not a redirect: its target, the response, and the URLs that redirected.
 fn follow(
     hop: &Hop<'_>,
     request: &FetchRequest,
@@ -321,7 +321,7 @@ fn follow(
     }
 }
 
-/// The headers with their names in lower case, if they are a skill's to set.
+/// The headers with their names in lower case, if a skill may set them.
 fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetError> {
     const MAX: usize = 64;
     if headers.len() > MAX {
@@ -334,7 +334,7 @@ fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetErr
             let text = format!("the header `{name}` is set by metier; remove it");
             return Err(NetError::Request(text));
         }
-        // The client crate would refuse them too, with less to go by.
+        // The client crate would refuse them too, with a less helpful error.
         if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
         {
             let text = format!("`{}` is not a valid header", shown(&name));
@@ -345,7 +345,7 @@ fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetErr
     headers.iter().map(check).collect()
 }
 
-/// Where `answer` sends us, if it does.
+/// The target of a redirect, if `answer` is one.
 fn redirected(from: &FetchTarget, answer: &HopResponse) -> Result<Option<FetchTarget>, NetError> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

@@ -1,23 +1,23 @@
-//! What was approved, and whether a host and an address are part of it.
+//! The approved hosts, and whether a host and an address are among them.
 //!
 //! **A scope** is a host (`api.github.com`), everything below one (`*.example.com`, without `example.com`), an address
 //! (`127.0.0.1`, `[::1]`) or `localhost`; each may name one port (`api.example.com:8443`). `*` is every public host.
 //!
 //! | scope | ports | addresses |
 //! |---|---|---|
-//! | a host, `*.…`, `*` | the named one, else 80 and 443 | public ones |
-//! | an address | the named one, else any | exactly this one |
-//! | `localhost` | the named one, else any | 127.0.0.0/8 and ::1 |
+//! | a host, `*.…`, `*` | the named one, otherwise 80 and 443 | public ones |
+//! | an address | the named one, otherwise any | exactly this one |
+//! | `localhost` | the named one, otherwise any | 127.0.0.0/8 and ::1 |
 //!
 //! An address or `localhost` admits every port because people use them for their own servers, on any port. A host that resolves to
-//! an address that is not public is admitted only when that address is approved as well: such a name gives nothing that the address
-//! doesn't. Metadata services are never admitted.
+//! a non-public address is admitted only when that address is approved as well: the name then allows no more than the address
+//! does. Metadata services are never admitted.
 //!
 //! [`HostPattern`] defines the meaning of a scope, for policy, fetches and the proxy. A denial is checked twice: with the requested
 //! name, and with the address that is about to be dialled.
 //!
-//! Hosts are compared after the parsing that browsers do, and only then: lower case, punycode, numbers turned into
-//! addresses, no dot at the end.
+//! Hosts are compared only after the parsing that browsers do: lower case, punycode, numbers turned into
+//! addresses, no final dot.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -53,24 +53,24 @@ struct AllowedScope {
     text: String,
 }
 
-/// A host that was admitted, and by what.
+/// An admitted host, and the scope that admits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmittedHost {
     /// The scope as it was approved; `*` when every public host was.
     pub scope: String,
 }
 
-/// Why a scope can't be understood.
+/// Why a scope can't be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`net:fetch({scope})` {reason}")]
 pub struct ScopeError {
-    /// The scope, shown safely.
+    /// The scope, escaped.
     pub scope: String,
-    /// What is wrong with it and what to write instead.
+    /// The problem, and the correct form.
     pub reason: String,
 }
 
-/// Why a target is not reached. The texts are for the skill as well as for the user: they contain nothing that was not already
+/// Why a target is not reached. The messages are for the skill as well as for the user: they contain only facts that were
 /// decided before a packet was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HostRefusal {
@@ -80,7 +80,7 @@ pub enum HostRefusal {
         /// The requested host.
         host: String,
     },
-    /// The user denied it, whatever else was approved.
+    /// The user denied it, although another scope approved it.
     #[error("`{host}` was denied")]
     Denied {
         /// The requested host.
@@ -96,7 +96,7 @@ pub enum HostRefusal {
         /// The requested port.
         port: u16,
     },
-    /// The address is not one of the internet, and no scope names it literally.
+    /// The address is not a public one, and no scope names it literally.
     #[error(
         "`{host}` resolves to a {kind} address, which is allowed only if an approval names it literally"
     )]
@@ -112,19 +112,19 @@ pub enum HostRefusal {
         /// The requested host.
         host: String,
     },
-    /// Something else than `http` and `https`.
+    /// A scheme other than `http` and `https`.
     #[error("`{scheme}:` is not supported; use `https:` or `http:`")]
     Scheme {
         /// The scheme of the URL.
         scheme: String,
     },
-    /// A user or a password before the host.
+    /// The URL has a user or a password before the host.
     #[error("the URL contains credentials; send an `Authorization` header instead")]
     Userinfo,
-    /// No URL, or one that two programs would read differently.
+    /// Not a URL, or one that two programs would parse differently.
     #[error("the URL can't be used: {reason}")]
     Url {
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 }
@@ -151,7 +151,7 @@ impl HostRefusal {
     }
 }
 
-/// Names of metadata services, for an answer that is clearer than the one about their addresses.
+/// Names of metadata services, for a clearer error than the one about their addresses.
 const METADATA_NAMES: &[&str] = &[
     "metadata.google.internal",
     "metadata.goog",
@@ -164,7 +164,7 @@ const METADATA_NAMES: &[&str] = &[
 const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 impl AllowedHosts {
-    /// Reads the approved scopes; `any` admits every public host besides.
+    /// Parses the approved scopes; `any` also admits every public host.
     pub fn new(scopes: &[String], any: bool) -> Result<Self, ScopeError> {
         let wanted: Vec<&String> = scopes.iter().filter(|scope| *scope != "*").collect();
         let any = any || wanted.len() < scopes.len();
@@ -179,7 +179,7 @@ impl AllowedHosts {
         })
     }
 
-    /// The hosts of addresses that the user typed, and every public one if `any`. A name that the user typed can be one of a private network,
+    /// The hosts of addresses that the user typed, and every public one if `any`. A name that the user typed can be in a private network,
     /// such as a company's server: then its addresses are allowed as well, but never those of this machine or of a metadata service.
     pub fn typed<'u>(
         urls: impl IntoIterator<Item = &'u Url>,
@@ -207,7 +207,7 @@ impl AllowedHosts {
         Self::new(&scopes, any)
     }
 
-    /// The same without these, on every port unless they name one; an empty scope is all of it. A denied address is not dialled
+    /// The same without these, on every port unless they name one; an empty scope denies all hosts. A denied address is not dialled
     /// under any name.
     pub fn without(self, denied: &[String]) -> Result<Self, ScopeError> {
         if denied.iter().any(String::is_empty) {
@@ -287,7 +287,7 @@ impl AllowedHosts {
         }
     }
 
-    /// Whether a scope names this very address, or `localhost` for one of this machine.
+    /// Whether a scope names exactly this address, or `localhost` for an address of this machine.
     pub(super) fn names(&self, address: SocketAddr) -> bool {
         let fits = |scope: &AllowedScope| scope.pattern.is_address(address.ip());
         let mut scopes = self.scopes.iter();
@@ -335,7 +335,7 @@ impl AllowedScope {
     }
 }
 
-/// An address that is written as people read it: who approves `2130706433` has not seen 127.0.0.1.
+/// An address in the form that people read: a user who approves `2130706433` has not seen 127.0.0.1.
 fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
     let bare = written.trim_start_matches('[').trim_end_matches(']');
     if IpAddr::from_str(bare) != Ok(ip) {
@@ -350,7 +350,7 @@ fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
 /// A URL whose form is acceptable for a fetch.
 #[derive(Debug, Clone)]
 pub struct FetchTarget {
-    /// The URL without fragment; its host has no dot at the end.
+    /// The URL without fragment; its host has no final dot.
     pub url: Url,
     /// The host of the URL.
     pub host: Host,
@@ -359,15 +359,15 @@ pub struct FetchTarget {
 }
 
 impl FetchTarget {
-    /// Parses a URL. What browsers repair silently (tabs, backslashes, a password before the host) is refused: another program or a
-    /// person could read another host in the same text.
+    /// Parses a URL. Text that browsers repair silently (tabs, backslashes, a password before the host) is refused: another program or a
+    /// person could read another host in it.
     pub fn parse(text: &str) -> Result<Self, HostRefusal> {
         clean(text)?;
         let url = Url::parse(text).map_err(|error| HostRefusal::url(error.to_string()))?;
         Self::new(url)
     }
 
-    /// Where a redirect leads from here.
+    /// The target of a redirect from here.
     pub fn join(&self, location: &str) -> Result<Self, HostRefusal> {
         clean(location)?;
         let url = self.url.join(location);
@@ -410,7 +410,7 @@ impl FetchTarget {
     }
 }
 
-/// `host:port` as in `CONNECT` and `Host`. Nothing but a host and a port has a place in it.
+/// `host:port` as in `CONNECT` and `Host`. Any other text is refused.
 pub(super) fn authority(text: &str) -> Result<(Host, Option<u16>), HostRefusal> {
     clean(text)?;
     let (host, port) = split_port(text).map_err(HostRefusal::url)?;
@@ -475,7 +475,7 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
     }
 }
 
-/// Only what is a host and nothing more: `Host::parse` would undo percent signs and believe the rest.
+/// Only a plain host: `Host::parse` would decode percent signs and trust the rest.
 fn parse_host(text: &str) -> Result<Host, HostRefusal> {
     if let Some(bad) = text.chars().find(|c| "%@/?#".contains(*c)) {
         return Err(HostRefusal::url(format!(
@@ -486,7 +486,7 @@ fn parse_host(text: &str) -> Result<Host, HostRefusal> {
     plain(&host)
 }
 
-/// The host in the one form that is compared.
+/// The host in its canonical form.
 fn plain(host: &Host) -> Result<Host, HostRefusal> {
     let Host::Domain(name) = host else {
         return Ok(host.clone());
@@ -496,7 +496,7 @@ fn plain(host: &Host) -> Result<Host, HostRefusal> {
     if name.len() > 253 || !name.is_ascii() || !name.split('.').all(label) {
         return Err(HostRefusal::url("invalid host name"));
     }
-    // `Host::Domain` can be made without the parser, and the parser is what finds addresses.
+    // `Host::Domain` can be constructed without the parser, and the parser is what recognises addresses.
     match Host::parse(&name) {
         Ok(Host::Domain(parsed)) if parsed == name => Ok(Host::Domain(name)),
         _ => Err(HostRefusal::url("invalid host name")),

@@ -1,4 +1,4 @@
-//! Which targets belong to what was approved.
+//! Targets inside and outside the approved hosts.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -380,7 +380,7 @@ fn a_redirect_is_read_like_any_url() {
 }
 
 fn name() -> impl Strategy<Value = String> {
-    // `xn--` means that a name in other letters follows, and chance writes none.
+    // `xn--` means that a name in other letters follows, and random text does not contain it.
     "[a-z][a-z0-9-]{0,8}[a-z](\\.[a-z]{2,6}){1,3}"
         .prop_filter("not an encoded name", |name| !name.starts_with("xn--"))
 }
@@ -499,7 +499,7 @@ fn a_denied_address_is_not_dialled_under_any_name() {
     }
 }
 
-/// A host in a spelling that a URL parser takes for the same.
+/// A spelling of a host that a URL parser treats as the same.
 fn spelling(host: &str, style: u8, flips: u32) -> String {
     if let Ok(v4) = host.parse::<Ipv4Addr>() {
         let bits = v4.to_bits();
@@ -553,7 +553,7 @@ proptest! {
         let hosts = without(&wide, &[&scope]);
         let written = spelling(denied, style, flips);
         let pattern = metier_model::scope::HostPattern::read(&scope).unwrap();
-        // Host-side: the URL, policy, and the network.
+        // On the host: the URL, policy, and the network.
         let fetched = FetchTarget::parse(&format!("http://{written}:{port}/")).map(|target| {
             let policy = !pattern.denies(&target.host.to_string(), target.port);
             let network = hosts.admits(&target.host, target.port).is_ok();
@@ -565,7 +565,7 @@ proptest! {
         prop_assert!(fetched.as_ref().is_ok_and(|doors| *doors == (false, false)) || fetched.is_err(), "{written}: {fetched:?}");
         prop_assert!(!proxied.as_ref().is_ok_and(|admitted| *admitted), "{written}: {proxied:?}");
         prop_assert_eq!(fetched.is_ok(), proxied.is_ok());
-        // A name that was not denied leads to the same place.
+        // A name that was not denied leads to the same address.
         if let Ok(ip) = denied.parse::<IpAddr>() {
             let other = Host::parse("innocent.example").unwrap();
             prop_assert!(hosts.admits_address(&other, SocketAddr::new(ip, port)).is_err());

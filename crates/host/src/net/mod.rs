@@ -1,4 +1,4 @@
-//! The network as a skill may see it: approved hosts, checked on the address that is dialled.
+//! The network that a skill may use: approved hosts, checked on the address that is dialled.
 //!
 //! **Problem.** A name does not determine where a connection ends. `api.example.com` can resolve to the user's router, a redirect
 //! can lead to a cloud's metadata service, `0177.1` is the user's own machine, and a second lookup of the same name can answer
@@ -6,12 +6,12 @@
 //!
 //! **Decision.** A target is parsed once, by the rules that browsers use. Its host is compared with the approved ones, its name is
 //! resolved once, the addresses are checked, and one of the checked addresses is dialled. Everything after that, a redirect
-//! included, starts again at the top.
+//! included, starts again at the beginning.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | `address` | what an IP address leads to |
-//! | `hosts` | what was approved, and whether a host and an address are part of it |
+//! | `address` | the kind of an IP address |
+//! | `hosts` | the approved hosts, and whether a host and an address are among them |
 //! | `reach` | from a host to a connection with a checked address |
 //! | `fetch`, `exchange` | one request with its redirects; one hop of it |
 //! | `proxy` | the same rules for a child that speaks HTTP itself |

@@ -1,10 +1,10 @@
 //! From a host to a connection whose address was checked.
 //!
-//! A name is resolved once. The allowed addresses of the answer are dialled in turn, and the peer has to be the dialled address.
-//! There is no second lookup, so there is no second answer to trust.
+//! A name is resolved once. The allowed addresses of the result are dialled in turn, and the peer has to be the dialled address.
+//! There is no second lookup, so there is no second result to trust.
 //!
-//! Failures after the lookup have one text, whether a rule, the resolver or the peer refused: otherwise the answers would show a
-//! skill which internal names and ports exist. The [`UnreachableCause`] is for the user's log.
+//! Failures after the lookup have the same message, whether a rule, the resolver or the peer refused: otherwise the messages would
+//! show a skill which internal names and ports exist. The [`UnreachableCause`] is for the user's log.
 
 use std::{
     io,
@@ -23,14 +23,14 @@ use url::Host;
 
 use super::hosts::{AllowedHosts, HostRefusal, literal};
 
-/// The way from names to addresses and from addresses to connections.
+/// Resolves names to addresses, and connects to addresses.
 ///
 /// Both belong to one trait so that a test can replace the internet; a real implementation only has `resolve`.
 pub trait Resolve: Send + Sync {
-    /// The addresses of `host`, which is a name in ASCII, never an address. It has to return `within` the time.
+    /// The addresses of `host`, which is a name in ASCII, never an address. It has to return `within` this time.
     fn resolve(&self, host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>>;
 
-    /// A connection to `address`, which was checked.
+    /// Connects to `address`, which was checked.
     fn dial(&self, address: SocketAddr, within: Duration) -> io::Result<Dialled> {
         let stream = TcpStream::connect_timeout(&address, within)?;
         Ok(Dialled {
@@ -41,7 +41,7 @@ pub trait Resolve: Send + Sync {
     }
 }
 
-/// A connection and what its ends are.
+/// A connection and its endpoints.
 #[derive(Debug)]
 pub struct Dialled {
     /// The open connection.
@@ -54,7 +54,7 @@ pub struct Dialled {
 
 /// The resolver of the system.
 ///
-/// It has no time-out, so each lookup has a thread, and a lookup that hangs keeps it. There are never more than
+/// It has no timeout, so each lookup has a thread, and a lookup that hangs keeps it. There are never more than
 /// [`SystemResolver::MAX_LOOKUPS`] of them.
 #[derive(Debug, Clone, Default)]
 pub struct SystemResolver {
@@ -62,7 +62,7 @@ pub struct SystemResolver {
 }
 
 impl SystemResolver {
-    /// Lookups at the same time.
+    /// The maximum number of lookups at the same time.
     pub const MAX_LOOKUPS: usize = 16;
 }
 
@@ -114,16 +114,16 @@ pub enum UnreachableCause {
 /// Why a host was not reached.
 #[derive(Debug)]
 pub(super) enum Unreached {
-    /// Decided before anything was looked up: the skill may know.
+    /// Refused before any lookup: the skill may see the reason.
     Refused(HostRefusal),
     /// The host can't be reached.
     Unreachable(UnreachableCause),
 }
 
-/// Addresses of one name that are tried.
+/// How many addresses of one name are tried.
 const MAX_TRIES: usize = 6;
 
-/// What one address may take at most.
+/// The maximum time for one address.
 const MAX_DIAL: Duration = Duration::from_secs(10);
 
 /// Connects to `host`, if it and its address are allowed.
@@ -140,7 +140,7 @@ pub(super) fn reach(
     found.map_err(Unreached::Unreachable)
 }
 
-/// The addresses to dial. An address is not looked up, nor is `localhost`, which no name server decides.
+/// The addresses to dial. An address is not resolved, nor is `localhost`, which no name server decides.
 fn addresses(
     host: &Host,
     port: u16,
@@ -156,7 +156,7 @@ fn addresses(
         return Ok(vec![four, SocketAddr::from((Ipv6Addr::LOCALHOST, port))]);
     }
     let found = resolve.resolve(&name, port, left(deadline)?)?;
-    // A resolver that answers with another port is not followed there.
+    // A different port in the resolver's result is ignored.
     let found = found
         .into_iter()
         .map(|address| SocketAddr::new(address.ip(), port));
@@ -196,7 +196,7 @@ fn dial_first(
     Err(cause)
 }
 
-/// The other end is what was dialled, and not this machine under a public address.
+/// Checks that the peer is the dialled address, and is not this machine under a public address.
 fn verify(
     address: SocketAddr,
     dialled: Dialled,
@@ -216,7 +216,7 @@ fn verify(
     Ok(stream)
 }
 
-/// What is left until `deadline`; nothing is an error.
+/// The time left until `deadline`; an error if none is left.
 pub(super) fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {

@@ -1,12 +1,12 @@
-//! Protected places that something else names: links beside what a child may write, and settings of repositories.
+//! Protected places that have other names: links beside the writable folders, and settings of repositories.
 //!
 //! **Problem.** With `file:write(./docs/**)` a child writes `docs/b.md`, and `sub/CLAUDE.md` can be a link to it. With
-//! `core.hooksPath = tools/hooks`, `tools/hooks` is what `.git/hooks` is elsewhere. Neither shows in the names of the written
-//! files.
+//! `core.hooksPath = tools/hooks`, `tools/hooks` has the role of `.git/hooks`. The names of the written files
+//! show neither.
 //!
 //! **Decision.** Before a child starts, the surrounding project is searched for such links, up to a number of entries, and the
-//! settings of each reachable repository are read, by our own parser. The paths they name are protected like `.git`, whether they
-//! exist or not.
+//! settings of each reachable repository are read, by our own parser. The paths they name are protected like `.git`, also if they
+//! don't exist.
 
 use std::{
     cell::OnceCell,
@@ -32,7 +32,7 @@ const MOST_FILES: usize = 16;
 const MAX_SETTINGS: u64 = 1 << 20;
 
 impl Guard {
-    /// Protected places that follow from the result of a survey, and from what is beside its folders.
+    /// Protected places that follow from the result of a survey, and from files beside its folders.
     pub(super) fn elsewhere(&self, survey: &Survey) -> Vec<PathBuf> {
         let written: Vec<PathBuf> = self.roots.iter().chain(&self.files).cloned().collect();
         if written.is_empty() {
@@ -92,7 +92,7 @@ impl Guard {
     }
 }
 
-/// Folders that are large, and in which no one keeps a project's own files.
+/// Large folders that don't contain a project's own files.
 fn is_generated(folder: &Path) -> bool {
     let name = folder.file_name();
     name.is_some_and(|name| name == "node_modules" || name == "target")
@@ -102,16 +102,16 @@ fn is_bare(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("config").is_file()
 }
 
-/// A setting, and the folder of the file that it is in.
+/// A setting, and the folder of its file.
 type FoundSetting = (Setting, PathBuf);
 
-/// The settings that count for every repository of the user.
+/// The settings that apply to every repository of the user.
 struct UserSettings<'a> {
     home: Option<&'a Path>,
-    /// What a child may write.
+    /// The places that a child may write.
     written: &'a [PathBuf],
     settings: Vec<FoundSetting>,
-    /// The files that they include. They need not exist.
+    /// The included files. They need not exist.
     files: Vec<PathBuf>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> UserSettings<'a> {
         users
     }
 
-    /// The settings of files and of all that they include, and the names of the latter.
+    /// The settings of files and of all files that they include, and the names of the latter.
     fn with_included(&self, files: Vec<PathBuf>) -> (Vec<FoundSetting>, Vec<PathBuf>) {
         let (mut settings, mut included) = (Vec::new(), Vec::new());
         let mut open = VecDeque::from(files);
@@ -160,7 +160,7 @@ impl<'a> UserSettings<'a> {
         (settings, included)
     }
 
-    /// What the settings of one repository name, and what those of the user name in it.
+    /// The places that the settings of one repository name, and those that the user's settings name in it.
     fn named_by(&self, git: &Path, found: &mut Vec<PathBuf>) {
         let top = git.parent().unwrap_or(git);
         let folder = git_folder(git);

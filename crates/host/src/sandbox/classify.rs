@@ -1,4 +1,4 @@
-//! Which entries of a folder are protected places, for a walk that has read their names.
+//! The entries of a folder that are protected places, for a walk that has read their names.
 
 use std::{
     borrow::Cow,
@@ -16,13 +16,13 @@ use super::{
     walk::{RelevantEntry, VisitedFolder},
 };
 
-/// More names than a row of the tables has.
+/// More than the number of names in any row of the tables.
 const MOST_NAMES: usize = 8;
 
 /// Decides which entries of a folder are protected places.
 pub(super) struct EntryClassifier<'g> {
     guard: &'g Guard,
-    /// Names that matter, besides those of the table.
+    /// Relevant names, besides those of the table.
     names: HashSet<&'g OsStr>,
     levels: Vec<FolderKind>,
 }
@@ -39,9 +39,9 @@ pub(super) struct Spots {
     pub(super) entries: Vec<RelevantEntry>,
     /// Links in it, and the protected places that start with them.
     pub(super) links: Vec<(OsString, Vec<PathBuf>)>,
-    /// Folders in it that are neither.
+    /// Other folders in it.
     pub(super) inner: Vec<OsString>,
-    /// Whether git takes the folder itself for a repository.
+    /// Whether git treats the folder itself as a repository.
     pub(super) is_repository: bool,
 }
 
@@ -56,12 +56,12 @@ impl<'g> EntryClassifier<'g> {
         }
     }
 
-    /// Whether an entry can be a protected place. In a folder with any number of entries, no more can be than the tables have names.
+    /// Whether an entry can be a protected place. However many entries a folder has, no more of them can match than the tables have names.
     pub(super) fn wants(&self, folder: &VisitedFolder<'_>, name: &OsStr) -> bool {
         is_row_or_part(name, || folder.names() == NameSet::Folded) || self.names.contains(name)
     }
 
-    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered like the others.
+    /// Classifies the relevant entries. Folders that are neither protected nor closed are entered like the others.
     pub(super) fn spots(
         &mut self,
         folder: &VisitedFolder<'_>,
@@ -141,13 +141,13 @@ impl<'g> EntryClassifier<'g> {
     }
 }
 
-/// The path by which the entries of a folder are judged. Of a long one in a deep tree only the last names count: no place is known
+/// The path by which the entries of a folder are classified. Of a long one in a deep tree only the last names count: no place is known
 /// by such a path, and no row of the tables has more names. So an entry costs the same, however deep it is.
 fn judged<'w>(folder: &VisitedFolder<'w>) -> Cow<'w, Path> {
     if folder.path.as_os_str().len() < PATH_MAX || folder.depth <= MOST_NAMES {
         return Cow::Borrowed(folder.path);
     }
-    // No folder has this name, so that what follows is no place that is known by its path.
+    // No folder has this name, so the rest is not a place that is known by its path.
     let mut judged = PathBuf::from("/\0");
     let names: Vec<&OsStr> = folder.path.iter().rev().take(MOST_NAMES).collect();
     judged.extend(names.into_iter().rev());

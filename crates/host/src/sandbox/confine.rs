@@ -3,23 +3,23 @@
 //! **Problem.** Starlark and JavaScript are run by our own code, which can have a vulnerability. Scripts need no file, no network
 //! and no other process, only memory, time and three pipes.
 //!
-//! **Decision.** A child with its own program is sandboxed by the launcher and can make any call that is not denied. Such a process
-//! instead allows itself a few calls and is killed by every other. It does so first of all, before it reads a byte of the skill:
-//! with one thread, and nothing open but its pipes.
+//! **Decision.** A child with its own program is sandboxed by the launcher and can make any call that is not denied. A worker
+//! instead allows itself a few calls and is killed by any other. It does so first, before it reads a byte of the skill:
+//! with one thread, and no open descriptors but its pipes.
 
 use super::Mechanism;
 
-/// How much a worker may use up.
+/// The limits of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerLimits {
-    /// Address space beyond what it has when it sandboxes itself, in bytes. What its allocator has reserved by then comes on top.
+    /// Address space beyond its size when it sandboxes itself, in bytes. Memory that its allocator has reserved by then is added.
     pub memory: u64,
-    /// Processor time in its life, in seconds.
+    /// Total processor time, in seconds.
     pub cpu_seconds: u64,
-    /// Whether it ends with the *thread* that started it, whatever it is doing: `backend::WorkerCommand` starts it on one that lives as long as
-    /// the process. Without, it ends when it next reads.
+    /// Whether it ends with the *thread* that started it, at any time: `backend::WorkerCommand` starts it on a thread that lives as long as
+    /// the process. Otherwise it ends at its next read.
     pub die_with_parent: bool,
-    /// Whether it continues on a machine that can't confine it, because the user allowed that.
+    /// Whether it continues on a machine that can't sandbox it, because the user allowed that.
     pub unsandboxed: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct ConfineError {
 /// machine has none.
 ///
 /// # Errors
-/// When the machine can't do it. What was done until then stays; the process should end.
+/// When the machine can't do it. The steps until then are not undone; the process should end.
 #[cfg(target_os = "linux")]
 pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
     linux::confine(limits)
@@ -59,7 +59,7 @@ pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
 /// Refuses, unless the user disabled the sandbox.
 ///
 /// # Errors
-/// On this system there is nothing to confine with.
+/// This system has no sandbox.
 #[cfg(not(target_os = "linux"))]
 pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
     if limits.unsandboxed {
@@ -87,7 +87,7 @@ mod linux {
 
     pub(super) fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
         let failed = |step: &'static str| move |source: io::Error| ConfineError { step, source };
-        // Filters and rules are a thread's, and another one would stay outside.
+        // Filters and rules apply to one thread, and another thread would stay outside.
         alone().map_err(failed("threads"))?;
         sys::close_from(3).map_err(failed("descriptors"))?;
         if limits.die_with_parent {
@@ -106,7 +106,7 @@ mod linux {
         let restricted = landlock::restrict_to_nothing();
         let files = restricted.map_err(|trouble| failed("Landlock")(trouble.error));
         let files = shut(files)?;
-        // From here on nothing can be opened, and no memory allocated beyond the limit.
+        // From here on no file can be opened, and no memory allocated beyond the limit.
         limit(limits, mapped).map_err(failed("limits"))?;
         let calls = filters.and_then(|filters| {
             filters.iter().try_for_each(|filter| {
@@ -131,7 +131,7 @@ mod linux {
     fn follow_parent() -> io::Result<()> {
         let parent = getppid();
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It can have ended just before, and then it is not reported.
+        // It can have ended just before, and is then not reported.
         if getppid() == parent {
             Ok(())
         } else {
@@ -159,7 +159,7 @@ mod linux {
             (Resource::Cpu, limits.cpu_seconds),
             (Resource::As, mapped.saturating_add(limits.memory)),
         ] {
-            // What the user allows themselves is never exceeded.
+            // The user's own limit is never exceeded.
             let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
             let value = Some(value.min(most));
             let both = Rlimit {

@@ -1,11 +1,11 @@
-//! Which system calls a child may make: seccomp.
+//! The system calls that a child may make: seccomp.
 //!
 //! A list of denied calls, not of allowed ones: skills have programs in any language, and an allow-list that runs them all denies
 //! little. The list has everything that opens a way around the other layers. Denied calls return `EPERM`, so that programs report
 //! an error instead of dying. Only `clone3` returns "no such call": its flags can't be inspected, and every C library then uses
 //! `clone`.
 //!
-//! Only [`worker`] is the other way round: there it is our own code that runs, and we know what it needs.
+//! Only [`worker`] uses an allow-list: it runs our own code, and we know which calls that needs.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ use seccompiler::{
 
 use super::NetworkAccess;
 
-/// What a filter depends on.
+/// The inputs of a filter.
 pub(crate) struct FilterFacts {
-    /// What of the network there is.
+    /// The network access.
     pub(crate) network: NetworkAccess,
     /// Without namespaces, the user's other processes and files are within reach.
     pub(crate) shared_world: bool,
-    /// Memory that belongs to no process would escape a limit of it.
+    /// Memory that belongs to no process would escape a memory limit.
     pub(crate) memory_limited: bool,
-    /// Landlock from version 6 on keeps signals inside; before, the filter has to.
+    /// Landlock from version 6 on restricts signals; before, the filter has to.
     pub(crate) signals_scoped: bool,
-    /// The process the filter is for.
+    /// The process that the filter is for.
     pub(crate) pid: u32,
 }
 
@@ -65,7 +65,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // Code in the kernel, and a kernel's view of all processes.
+    // Code in the kernel, and the kernel's view of all processes.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -102,7 +102,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_kexec_file_load,
 ];
 
-/// Memory and queues that are named, not inherited. A namespace hides the others'; without one they are denied.
+/// Named memory and queues. A namespace hides those of others; without one they are denied.
 const SHARED: &[libc::c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -157,7 +157,7 @@ const NEW_NAMESPACE: &[libc::c_int] = &[
     libc::CLONE_NEWUTS,
 ];
 
-/// Ways to write into the user's terminal, to take a terminal over, and to steal a console. As numbers, since the C libraries don't
+/// Ways to write into the user's terminal, to take over a terminal, and to redirect a console. As numbers, since the C libraries don't
 /// agree on their type.
 const TERMINAL: &[u64] = &[
     0x5412, // TIOCSTI
@@ -178,7 +178,7 @@ pub(crate) fn programs(facts: &FilterFacts) -> Result<[BpfProgram; 2], BackendEr
     clones(&mut rules)?;
     terminal(&mut rules)?;
     sockets(&mut rules, facts.network)?;
-    // Limits of others are theirs. Glibc asks for its own with 0.
+    // Limits of other processes are denied. Glibc passes 0 for its own.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Dword, Ne, 0)])?]);
     if facts.memory_limited {
         rules.insert(libc::SYS_memfd_create, Vec::new());
@@ -189,7 +189,7 @@ pub(crate) fn programs(facts: &FilterFacts) -> Result<[BpfProgram; 2], BackendEr
     }
     if facts.shared_world {
         rules.extend(ATTRIBUTES.iter().map(|call| (*call, Vec::new())));
-        // Without a name it is the descriptor that is meant.
+        // Without a name the descriptor is meant.
         rules.insert(libc::SYS_utimensat, vec![rule(&[(1, Qword, Ne, 0)])?]);
     }
     if facts.shared_world && !facts.signals_scoped {
@@ -243,7 +243,7 @@ const WORKER: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// What a worker is refused without being killed: libraries probe for these on their own, and work without them.
+/// Calls that are denied to a worker without killing it: libraries try these on their own, and work without them.
 const WORKER_REFUSED: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
@@ -269,7 +269,7 @@ const WORKER_REFUSED: &[libc::c_long] = &[
     libc::SYS_prlimit64,
 ];
 
-/// The filters of a worker, to be applied in this order. Of two answers to a call the stricter counts.
+/// The filters of a worker, to be applied in this order. The stricter of two results counts.
 pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
     let number = |value: libc::c_int| u64::from(value.unsigned_abs());
     let refused: FilterRules = WORKER_REFUSED
@@ -278,7 +278,7 @@ pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
         .collect();
     let mut allowed: FilterRules = WORKER.iter().map(|call| (*call, Vec::new())).collect();
     allowed.extend(refused.clone());
-    // Memory, but none with code in it.
+    // Memory, but not executable.
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         let no_code = rule(&[(2, Dword, MaskedEq(number(libc::PROT_EXEC)), 0)])?;
         allowed.insert(call, vec![no_code]);
@@ -429,7 +429,7 @@ mod tests {
 
     use super::*;
 
-    /// A filter belongs to a thread, so a thread can try it out.
+    /// A filter applies to one thread, so a thread can test it.
     #[test]
     fn where_landlock_does_not_keep_signals_in_the_filter_does() {
         let facts = FilterFacts {

@@ -1,7 +1,7 @@
 //! The allow-list of files: Landlock.
 //!
-//! Every right that the kernel knows is handled, so that what is not granted here is denied. Rights belong to folders
-//! and everything below them, and can't be taken back further down: the holes of [`Mechanism::Landlock`] are made by
+//! Every right that the kernel knows is handled, so that a right that is not granted here is denied. Rights belong to folders
+//! and everything below them, and can't be revoked further down: the holes of [`Mechanism::Landlock`] are made by
 //! granting around them.
 //!
 //! A rule is for a file or folder and not for its name. So each is made from a handle, and the skill's copy from the handle of its mount:
@@ -32,9 +32,9 @@ use super::{NetworkAccess, SandboxProfile};
 /// The newest rights we know of; the crate asks the kernel which of them it has.
 const NEWEST: ABI = ABI::V9;
 
-/// From this version on, cutting a file short is a right. Before, only read-only mounts prevent it.
+/// From this version on, truncating a file is a right. Before, only read-only mounts prevent it.
 pub(crate) const KNOWS_TRUNCATE: u32 = 3;
-/// From this version on, signals stay inside.
+/// From this version on, signals are restricted.
 pub(crate) const KNOWS_SIGNALS: u32 = 6;
 
 /// Devices without state and without danger. Every child gets them.
@@ -46,25 +46,25 @@ const DEVICES: &[&str] = &[
     "/dev/random",
 ];
 
-/// A folder with more entries than this is not granted around a hole; it would take too long.
+/// A folder with more entries than this is not granted around a hole, because that would take too long.
 const MAX_SIBLINGS: usize = 10_000;
 
-/// How a profile becomes rules.
+/// Turns a profile into rules.
 pub(crate) struct Plan<'a> {
     /// The profile that the rules are made from.
     pub(crate) profile: &'a SandboxProfile,
-    /// Whether mounts take care of `deny` and `protect`.
+    /// Whether mounts enforce `deny` and `protect`.
     pub(crate) holes_mounted: bool,
-    /// Where processes are shown.
+    /// The mount point of the process file system.
     pub(crate) extra_read: &'a Path,
-    /// Where memory is shared.
+    /// The folder of shared memory.
     pub(crate) extra_write: Option<&'a Path>,
     /// Where the copy of the skill is mounted, and the handle of that mount.
     pub(crate) shown: Option<(&'a Path, BorrowedFd<'a>)>,
 }
 
 impl Plan<'_> {
-    /// Opens a place of the profile; in the skill's folder, what the copy has there.
+    /// Opens a place of the profile; inside the skill's folder, its counterpart in the copy.
     fn open(&self, path: &Path) -> Result<OwnedFd, SetupError> {
         let in_copy = self
             .shown
@@ -94,7 +94,7 @@ pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), SetupError> {
     enforce(rules)
 }
 
-/// Takes the right to run programs away from this process and its children, but for these.
+/// Removes the right to run programs from this process and its children, except for these programs.
 pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), SetupError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::Execute)
@@ -107,7 +107,7 @@ pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), SetupError> 
     enforce(rules)
 }
 
-/// Leaves this process no access to files and connections, and no process to signal.
+/// Leaves this process no access to files and connections, and no signals to other processes.
 pub(crate) fn restrict_to_nothing() -> Result<(), SetupError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
@@ -139,8 +139,8 @@ fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
     if let Some(path) = plan.extra_write {
         rules.allow(path, writable())?;
     }
-    // Keys can be created or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in
-    // which keys can be is opened entry by entry, whether they exist or not.
+    // Keys can be created or replaced while the child runs, where no mount covers them yet. So a folder that is only read and that can
+    // contain keys is opened entry by entry, whether they exist or not.
     let around = SurroundingPlaces {
         rights: readable(),
         missing: MissingPlaces::Fine,
@@ -148,7 +148,7 @@ fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
     };
     let mut secret: Vec<&Path> = profile.deny.iter().map(PathBuf::as_path).collect();
     if !plan.holes_mounted {
-        // The child's own folders in it are granted by themselves.
+        // The child's own folders in it are granted separately.
         secret.extend(profile.rooms.as_deref());
     }
     for path in &profile.read {
@@ -180,7 +180,7 @@ fn readable() -> BitFlags<AccessFs> {
     AccessFs::from_read(NEWEST)
 }
 
-/// All but devices: making one, and talking to one.
+/// All but devices: creating them, and sending commands to them.
 fn writable() -> BitFlags<AccessFs> {
     let devices = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev | ResolveUnix});
     AccessFs::from_all(NEWEST) & !devices
@@ -197,19 +197,19 @@ enum MissingPlaces {
     Wrong,
 }
 
-/// How a folder is granted that has holes.
+/// How a folder with holes is granted.
 struct SurroundingPlaces {
-    /// What is granted of its other entries.
+    /// The rights to its other entries.
     rights: BitFlags<AccessFs>,
     missing: MissingPlaces,
-    /// Whether the names in it can be seen. Below it those in a hole could be too, unless a mount covers them.
+    /// Whether its names can be listed. If so, the names in a hole could be listed too, unless a mount covers them.
     is_listed: bool,
 }
 
 struct LandlockRules(RulesetCreated);
 
 impl LandlockRules {
-    /// Grants what a path of our own leads to, if there is something.
+    /// Grants the target of one of our own paths, if it exists.
     fn allow(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), SetupError> {
         let opened = File::options()
             .read(true)
@@ -218,7 +218,7 @@ impl LandlockRules {
         opened.map_or(Ok(()), |file| self.add(&file, path, rights))
     }
 
-    /// Makes the rule. The path is only for messages: the rule is for what the handle leads to.
+    /// Makes the rule. The path is only for messages: the rule is for the target of the handle.
     fn add(
         &mut self,
         place: &impl AsFd,
@@ -266,7 +266,7 @@ impl LandlockRules {
         self.allow_without(&place, path, around, &inside)
     }
 
-    /// The same with holes that are named from the folder. All of it is found from the handle, so that a new name changes nothing.
+    /// The same with holes that are named from the folder. Everything is opened from the handle, so that a new name has no effect.
     fn allow_without(
         &mut self,
         place: &OwnedFd,
@@ -307,7 +307,7 @@ impl LandlockRules {
         Ok(())
     }
 
-    /// Grants an entry of a folder. What a link leads to is granted by its own place, or not at all.
+    /// Grants an entry of a folder. The target of a link is granted by its own place, or not at all.
     fn allow_entry(
         &mut self,
         folder: &OwnedFd,
@@ -332,7 +332,7 @@ impl LandlockRules {
     }
 }
 
-/// The holes in a folder, by the entry that they are in.
+/// The holes in a folder, by the entry that contains them.
 struct InnerHoles<'a> {
     names: NameSet,
     holes: HashMap<OsString, Vec<&'a Path>>,
@@ -351,7 +351,7 @@ impl<'a> InnerHoles<'a> {
         Self { names, holes }
     }
 
-    /// Those in this entry, named from there.
+    /// The holes in this entry, named from there.
     fn of(&self, name: &OsStr) -> &[&'a Path] {
         let holes = self.holes.get(&self.names.compared(name));
         holes.map_or(&[][..], Vec::as_slice)

@@ -1,15 +1,16 @@
-//! What is mounted where: file systems of the kernel, and folders that have a second name.
+//! The mounts: file systems of the kernel, and folders that have a second name.
 //!
-//! **Problem.** `mount --bind ~ ./home` shows the home in the project. The keys in it have other paths there, and a table of paths does not know them.
+//! **Problem.** `mount --bind ~ ./home` shows the home in the project. The keys in it have other paths there, and a table of paths does not
+//! know them.
 //!
 //! **Decision.** The kernel lists for each mount which folder of which file system it shows. From that follow all names of a
-//! place. A mount that goes through another file system (overlays, FUSE, a network) is not recognised.
+//! place. A mount through another file system (overlays, FUSE, a network) is not recognised.
 
 use std::path::{Path, PathBuf};
 
 use super::places::KERNEL;
 
-/// File systems in which the kernel shows processes, devices and its own switches, wherever they are mounted.
+/// File systems in which the kernel shows processes, devices and its own settings, wherever they are mounted.
 const KERNEL_KINDS: &[&str] = &[
     "proc",
     "sysfs",
@@ -32,9 +33,9 @@ const KERNEL_KINDS: &[&str] = &[
 /// The mounts that this process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountTable {
-    /// Where the kernel shows processes and devices, besides the usual places.
+    /// The mount points where the kernel shows processes and devices, besides the usual places.
     kernel: Vec<PathBuf>,
-    /// Those that show a folder which another one shows too, or a part of it.
+    /// Mounts that show the same folder as another mount, or a part of it.
     repeated: Vec<Mount>,
 }
 
@@ -43,12 +44,12 @@ struct Mount {
     device: String,
     /// The folder that is shown, from the root of its file system.
     shown: PathBuf,
-    /// Where it is shown.
+    /// The mount point.
     point: PathBuf,
 }
 
 impl MountTable {
-    /// Reads it. Where there is none, nothing is known to have a second name.
+    /// Parses it. If there is none, no second names are known.
     #[must_use]
     pub fn read() -> Self {
         Self::parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
@@ -91,17 +92,17 @@ impl MountTable {
         table
     }
 
-    /// Where the kernel shows processes and devices: the usual places, and other mounts of the same kinds.
+    /// The mount points where the kernel shows processes and devices: the usual places, and other mounts of the same kinds.
     #[must_use]
     pub fn kernel_places(&self) -> Vec<PathBuf> {
         let usual = KERNEL.iter().map(PathBuf::from);
         usual.chain(self.kernel.iter().cloned()).collect()
     }
 
-    /// Where else a place is shown, as a whole or in part. The path has no links in it; it need not exist.
+    /// The other paths of a place that another mount shows, as a whole or in part. The path contains no links; it need not exist.
     pub(crate) fn other_names(&self, path: &Path) -> Vec<PathBuf> {
         let above = self.repeated.iter().filter(|m| path.starts_with(&m.point));
-        // Of two mounts at the same point, the later one is seen.
+        // The later one of two mounts at the same point is visible.
         let Some(own) = above.max_by_key(|mount| mount.point.as_os_str().len()) else {
             return Vec::new();
         };
@@ -121,7 +122,7 @@ impl MountTable {
         others.filter_map(name).collect()
     }
 
-    /// Places, and wherever else they are shown.
+    /// Places, with all their other paths.
     pub(crate) fn with_other_names(&self, mut places: Vec<PathBuf>) -> Vec<PathBuf> {
         if !self.repeated.is_empty() {
             let others = places.iter().flat_map(|place| self.other_names(place));
@@ -132,7 +133,7 @@ impl MountTable {
     }
 }
 
-/// With nothing behind it, `join` would add a slash.
+/// With an empty path, `join` would add a slash.
 fn joined(folder: &Path, below: &Path) -> PathBuf {
     match below.as_os_str().is_empty() {
         true => folder.to_owned(),
@@ -140,7 +141,7 @@ fn joined(folder: &Path, below: &Path) -> PathBuf {
     }
 }
 
-/// A path of `mountinfo`, in which white space is written as `\040`.
+/// A path of `mountinfo`, in which a space is written as `\040`.
 fn unescaped(text: &str) -> std::ffi::OsString {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(text.len());

@@ -1,13 +1,13 @@
 //! A separate view of the file system: read-only, except for writable places; with holes.
 //!
-//! Landlock enforces most of it too. Two layers that don't share code are the point; and only mounts can exclude a place in the
+//! Landlock enforces most of it too. Two layers without shared code are intended; and only mounts can exclude a place in the
 //! middle of an allowed folder.
 //!
-//! A protected place stays where it is because it is a mount point, which can't be renamed or removed from inside. So
-//! are all folders between it and the writable root: otherwise `mv .git x` would put `.git/hooks` out of the way.
+//! A protected place can't be moved because it is a mount point, which can't be renamed or removed from inside. So
+//! are all folders between it and the writable root: otherwise `mv .git x` would move `.git/hooks` away.
 //!
-//! From outside, a folder with a mount on it can still be renamed, and the mount goes with it. So the path of a mount proves nothing later:
-//! the copy of the skill is granted, entered and compared by the handle that [`arrange`] returns.
+//! From outside, a folder that contains a mount point can still be renamed, and the mount moves with it. So the path of a mount proves
+//! nothing later: the copy of the skill is granted, entered and compared by the handle that [`arrange`] returns.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -29,18 +29,18 @@ const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
 /// An empty folder without any permissions.
 const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
 
-/// A folder with nothing but the places where a child's own folders are shown.
+/// A folder that contains only the mount points of a child's own folders.
 const ROOMS_OPTIONS: &str = "mode=711,size=64k,nr_inodes=64";
 
-/// Builds the view. What happens here is seen by this process and its children only.
+/// Builds the view. Only this process and its children see these changes.
 ///
-/// The answer is a handle of the mounted copy, if the profile has one.
+/// Returns a handle of the mounted copy, if the profile has one.
 pub(crate) fn arrange(profile: &SandboxProfile) -> Result<Option<OwnedFd>, SetupError> {
     let machine = |error: io::Error| SetupError::machine("arrange mounts", error);
     let everything = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", everything).map_err(|error| machine(error.into()))?;
 
-    // Shorter paths first: a mount on an inner folder has to come after the one on the folder around it.
+    // Shorter paths first: a mount on an inner folder has to follow the mount on its outer folder.
     let mut writable: Vec<&Path> = profile.write.iter().map(PathBuf::as_path).collect();
     writable.sort_unstable();
     let mut copies = Vec::with_capacity(writable.len());
@@ -65,7 +65,7 @@ pub(crate) fn arrange(profile: &SandboxProfile) -> Result<Option<OwnedFd>, Setup
     Ok(shown)
 }
 
-/// Mounts the copy: read-only like everything else by now, even in the middle of a writable folder.
+/// Mounts the copy: read-only, even inside a writable folder.
 fn show(stand_in: &StandIn) -> Result<OwnedFd, SetupError> {
     let StandIn { at, copy: from } = stand_in;
     let trouble = |error| SetupError::profile("show a copy of", at, error);
@@ -74,7 +74,7 @@ fn show(stand_in: &StandIn) -> Result<OwnedFd, SetupError> {
     Ok(mounted)
 }
 
-/// Where programs share memory by name: their own, since the user's contains data of others. `None` if there is no such place, or
+/// The folder of shared memory: a separate one, since the user's contains data of other programs. `None` if there is no such place, or
 /// if the user works there.
 pub(crate) fn shared_memory(profile: &SandboxProfile) -> Option<&'static Path> {
     let shared = Path::new(SHARED_MEMORY);
@@ -83,9 +83,9 @@ pub(crate) fn shared_memory(profile: &SandboxProfile) -> Option<&'static Path> {
     (free && shared.is_dir()).then_some(shared)
 }
 
-/// Mounts a `/proc` that shows only the processes of the namespace. To be called by its first process.
+/// Mounts a `/proc` that shows only the processes of the namespace. Called by its first process.
 ///
-/// Where `/proc` can't be mounted (in some containers), there is none: less than usual, never more.
+/// Where `/proc` can't be mounted (in some containers), the child has none: it sees less than usual, never more.
 pub(crate) fn processes() -> Result<(), SetupError> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if mount("proc", "/proc", "proc", flags, None).is_ok() {
@@ -116,7 +116,7 @@ fn protect(profile: &SandboxProfile) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Makes every folder between the writable root and the place a mount point. Links end it: they can't be one.
+/// Makes every folder between the writable root and the place a mount point. It stops at a link, which can't be one.
 fn pin(root: &Path, place: &Path, pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
     let Ok(between) = place.strip_prefix(root) else {
         return Ok(());
@@ -158,14 +158,14 @@ fn deny(profile: &SandboxProfile) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Whether a path is a folder or below it. By bytes: this is asked thousands of times, of paths without links.
+/// Whether a path is a folder or below it. By bytes: this runs thousands of times, for paths without links.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let [path, folder] = [path, folder].map(|path| path.as_os_str().as_encoded_bytes());
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/') || folder == b"/")
 }
 
-/// Covers the temporary files of all children, those that start later included, and shows the child's own again.
+/// Covers the temporary files of all children, also of those that start later, and shows the child's own again.
 fn hide_rooms(profile: &SandboxProfile) -> Result<(), SetupError> {
     let Some(rooms) = &profile.rooms else {
         return Ok(());
@@ -188,7 +188,7 @@ fn hide_rooms(profile: &SandboxProfile) -> Result<(), SetupError> {
     show().map_err(trouble)
 }
 
-/// Makes something to mount on, of the same kind.
+/// Creates a mount point of the same kind.
 fn make_place(path: &Path, copy: &OwnedFd) -> io::Result<()> {
     let found = rustix::fs::fstat(copy)?;
     if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() {
@@ -206,7 +206,7 @@ fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {
     mount("tmpfs", path, "tmpfs", flags, Some(options.as_c_str())).map_err(Into::into)
 }
 
-/// A second mount of what is at `path`, not yet put anywhere.
+/// A second mount of the object at `path`, not attached yet.
 fn copy(path: &Path) -> io::Result<OwnedFd> {
     copy_of(&exactly(path)?)
 }

@@ -1,9 +1,9 @@
-//! Names of folders that a walk has seen and not yet entered.
+//! Names of folders that a walk has seen but not entered yet.
 //!
-//! **Problem.** A child can make millions of folders with long names in one place. A walk that keeps them all uses memory that the child
-//! chooses, and one that gives up leaves what is behind them unseen. **Decision.** One stack for the whole walk: its upper part is in memory, the
-//! rest in a file without a name in the folder that is walked. Where no such file can be made, it stays in memory: to see all is more
-//! important than to be small.
+//! **Problem.** A child can create millions of folders with long names in one place. A walk that keeps them all uses as much memory as the
+//! child chooses, and a walk that gives up does not see the folders behind them. **Decision.** One stack for the whole walk: its upper part
+//! is in memory, the rest in an unnamed file in the folder that is walked. If no such file can be created, the rest stays in memory: a
+//! complete walk is more important than a small one.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -20,18 +20,18 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// How many bytes of names are kept in memory; when there are more, half of them are moved to the file.
 const WINDOW: usize = 4 << 20;
-/// The length of a name, after it.
+/// The size of a name's length, which follows the name.
 const LENGTH: usize = size_of::<u16>();
 
-/// A stack of names, small in memory.
+/// A stack of names that uses little memory.
 pub(super) struct NameStack {
     /// The upper part: each name, then its length.
     bytes: Vec<u8>,
-    /// How many bytes are below it, in the file.
+    /// How many bytes are in the file.
     below: u64,
     file: Option<File>,
     folder: PathBuf,
-    /// Whether a file could not be made or written.
+    /// Whether creating or writing a file failed.
     stays: bool,
     window: usize,
 }
@@ -49,7 +49,7 @@ impl NameStack {
         }
     }
 
-    /// The present height, for [`NameStack::cut`] and [`NameStack::pop_above`].
+    /// The current height, for [`NameStack::cut`] and [`NameStack::pop_above`].
     pub(super) fn height(&self) -> u64 {
         self.below + self.bytes.len() as u64
     }
@@ -82,7 +82,7 @@ impl NameStack {
         Ok(Some(OsString::from_vec(name)))
     }
 
-    /// Drops what is above this height.
+    /// Drops the names above this height.
     pub(super) fn cut(&mut self, height: u64) {
         match usize::try_from(height.saturating_sub(self.below)) {
             Ok(kept) if height >= self.below => self.bytes.truncate(kept),
@@ -93,7 +93,7 @@ impl NameStack {
         }
     }
 
-    /// Moves the lower half of what is in memory to the file.
+    /// Moves the lower half of the names in memory to the file.
     fn move_down(&mut self) -> io::Result<()> {
         let half = self.bytes.len() / 2;
         let file = match &mut self.file {
@@ -106,7 +106,7 @@ impl NameStack {
         Ok(())
     }
 
-    /// Reads back, so that this many bytes are in memory.
+    /// Reads names back, so that this many bytes are in memory.
     fn have(&mut self, wanted: usize) -> io::Result<()> {
         let missing = || io::Error::other("the list of folders is cut short");
         while self.bytes.len() < wanted {
@@ -126,7 +126,7 @@ impl NameStack {
     }
 }
 
-/// A file that no other program sees, and that is gone when it is closed.
+/// A file that no other program sees, and that is deleted when it is closed.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &std::path::Path) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        /// The oracle is a stack that keeps everything.
+        /// The oracle is a stack that keeps all names in memory.
         #[test]
         fn it_is_a_stack(steps in prop::collection::vec(step(), 1..400), is_spilled: bool) {
             let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! How a folder compares names: some file systems take `claude.md` for `CLAUDE.md`.
+//! How a folder compares names: on some file systems `claude.md` and `CLAUDE.md` are the same file.
 
 use std::{
     cell::OnceCell,
@@ -15,8 +15,8 @@ use super::object::PATH_MAX;
 
 /// The largest folder that is listed, in bytes; and the maximum size of all names.
 const LARGEST_FOLDER: usize = 32 << 10;
-/// File systems that find an entry exactly if they list it: ext4, XFS, btrfs, tmpfs, F2FS. Those of the network and of programs may find more, ZFS
-/// has a folder that it does not list, and an overlay is like what is below it.
+/// File systems that find an entry only if they list it: ext4, XFS, btrfs, tmpfs, F2FS. Network and FUSE file systems may find more, ZFS
+/// has a folder that it does not list, and an overlay behaves like the file system below it.
 const LISTING_ALL: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0xf2f5_2010];
 
 /// How names in one folder are compared.
@@ -29,12 +29,12 @@ pub(crate) enum NameSet {
 }
 
 impl NameSet {
-    /// As this folder does. One that is not there yet is like the nearest one above it.
+    /// How this folder compares names. A missing folder compares them like the nearest existing one above it.
     pub(crate) fn of(folder: &Path) -> Self {
         Self::of_nearest(folder).1
     }
 
-    /// The nearest folder that exists, as the length of its path, and how it compares names.
+    /// The nearest existing folder, as the length of its path, and how it compares names.
     fn of_nearest(folder: &Path) -> (usize, Self) {
         let above = folder.ancestors();
         // The kernel copies a longer path before it refuses it.
@@ -44,7 +44,7 @@ impl NameSet {
         (length, Self::folding(is_folded))
     }
 
-    /// As this open folder does.
+    /// How this open folder compares names.
     pub(crate) fn of_handle(folder: impl AsFd) -> Self {
         Self::folding(folds_open(folder))
     }
@@ -56,7 +56,7 @@ impl NameSet {
         }
     }
 
-    /// A name in the form in which it is compared. Only the letters of ASCII matter: the tables have no others.
+    /// A name in the form in which it is compared. Only ASCII letters matter: the tables have no others.
     pub(crate) fn compared(self, name: &OsStr) -> OsString {
         match self {
             Self::Exact => name.to_owned(),
@@ -65,9 +65,9 @@ impl NameSet {
     }
 }
 
-/// How the folders above a path compare names. A question about each of them opens each once, however many are missing.
+/// How the folders above a path compare names. Each folder is opened once, however many are missing.
 pub(super) struct NamesAbove {
-    /// The length of the nearest folder that exists, and how it compares names.
+    /// The length of the nearest existing folder, and how it compares names.
     nearest: OnceCell<(usize, NameSet)>,
 }
 
@@ -78,7 +78,7 @@ impl NamesAbove {
         }
     }
 
-    /// How a folder compares names. It is the folder of the first question, or above that.
+    /// How a folder compares names. It is the folder of the first question, or one above it.
     pub(super) fn of(&self, folder: &Path) -> NameSet {
         let (length, names) = self.nearest.get_or_init(|| NameSet::of_nearest(folder));
         match folder.as_os_str().len() >= *length {
@@ -124,7 +124,7 @@ fn kind_of(folder: impl AsFd) -> u32 {
     u32::try_from(kind).unwrap_or_default()
 }
 
-/// Whether a folder of ext4, f2fs, bcachefs or tmpfs is marked as one that folds names (`FS_CASEFOLD_FL`).
+/// Whether a folder of ext4, f2fs, bcachefs or tmpfs has the flag for folding names (`FS_CASEFOLD_FL`).
 fn is_marked(folder: impl AsFd) -> bool {
     const MARK: u32 = 0x4000_0000;
     rustix::fs::ioctl_getflags(folder).is_ok_and(|flags| flags.bits() & MARK != 0)
@@ -152,7 +152,7 @@ pub(crate) fn all_names(folder: impl AsFd) -> Option<HashSet<OsString>> {
     Some(names)
 }
 
-/// Elsewhere, nearly all do.
+/// On other systems, nearly all do.
 #[cfg(not(target_os = "linux"))]
 fn folds(_: &Path) -> Option<bool> {
     Some(cfg!(any(target_os = "macos", windows)))
@@ -168,7 +168,7 @@ pub(crate) fn alike(one: &OsStr, other: &OsStr) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Whether a path is a place or below it, in a folder that compares names like this.
+/// Whether a path is a place or below it, in a folder that compares names this way.
 pub(crate) fn is_below(path: &Path, place: &Path, names: NameSet) -> bool {
     match names {
         NameSet::Exact => path.starts_with(place),

@@ -1,6 +1,6 @@
 //! Separate user, mount, PID, network, IPC and UTS namespaces.
 //!
-//! The user keeps their id inside, so that files keep their owner. All namespaces are requested in one call, which gives all or
+//! The user keeps their id inside, so that files keep their owner. All namespaces are requested in one call, which creates all or
 //! none.
 
 use std::fs;
@@ -29,7 +29,7 @@ pub(crate) fn enter() -> Result<(), SetupError> {
     let write = |file: &str, text: String| {
         fs::write(file, text).map_err(|error| SetupError::machine("keep the user id", error))
     };
-    // Groups must be given up before they can be mapped: otherwise leaving one would be a way to more rights.
+    // Groups must be dropped before they can be mapped: otherwise leaving a group could give more rights.
     write("/proc/self/setgroups", "deny".to_owned())?;
     write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     write("/proc/self/gid_map", format!("{group} {group} 1"))

@@ -1,5 +1,5 @@
-//! Files and folders as objects: which one has a name, whether it is the one that had the name before, and how it is renamed or opened. Each step
-//! is taken from the handle of a folder and follows no link.
+//! Files and folders as objects: which object has a name, whether it is the one that had the name before, and how it is renamed or opened.
+//! Each step starts at the handle of a folder and follows no link.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -28,7 +28,7 @@ pub(crate) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 /// How often another random name is tried.
 const TRIES: usize = 16;
-/// How much of a name is kept in front of `.undone-…`. The longest name of a file has 255 bytes.
+/// How much of a name is kept before `.undone-…`. The longest file name has 255 bytes.
 const KEPT_NAME: usize = 200;
 /// File systems whose times come from the clock of this machine: ext4, XFS, btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
 const LOCAL_CLOCKS: [u64; 8] = [
@@ -45,25 +45,25 @@ const LOCAL_CLOCKS: [u64; 8] = [
 /// A moment of the file system's clock: seconds and nanoseconds.
 pub(crate) type Moment = (i64, u32);
 
-/// A file, whatever its names are: its device, and its number there.
+/// A file under any of its names: its device and its inode number.
 pub(crate) type FileId = ((u32, u32), u64);
 
-/// What distinguishes one object from another that has the same name.
+/// The identity of an object, as opposed to another one of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ObjectMark {
-    /// The device, the inode, and when that was made: numbers of inodes are used again.
+    /// The device, the inode, and its creation time: inode numbers are reused.
     Object {
         device: (u32, u32),
         inode: u64,
         born: Option<Moment>,
         is_file: bool,
     },
-    /// A link that leads there. One that leads to the same place is the same.
+    /// A link with this target. Links with the same target are equal.
     Link(OsString),
 }
 
 impl ObjectMark {
-    /// The mark of something that can't be inspected. No object has it.
+    /// The mark of an object that can't be inspected. No object has it.
     pub(crate) const UNSEEN: Self = Self::Object {
         device: (0, 0),
         inode: 0,
@@ -82,7 +82,7 @@ impl ObjectMark {
     }
 }
 
-/// What has a name now.
+/// The object that has a name now.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedObject {
     pub(crate) kind: FileType,
@@ -128,12 +128,12 @@ impl NamedObject {
         })
     }
 
-    /// Whether it belongs to the user of this program, as all that a child makes.
+    /// Whether it belongs to the user of this program, as all files that a child creates do.
     pub(crate) fn is_ours(&self) -> bool {
         self.owner == rustix::process::geteuid().as_raw()
     }
 
-    /// Whether it was made after this moment, on a file system of which that is known.
+    /// Whether it was created after this moment, on a file system that records it reliably.
     pub(crate) fn is_younger_than(&self, moment: Moment, folder: BorrowedFd<'_>) -> bool {
         let is_local = || {
             let kind = fstatfs(folder).map(|found| found.f_type);
@@ -166,7 +166,7 @@ pub(crate) fn give_back(folder: BorrowedFd<'_>) -> io::Result<()> {
     chmod(path, Mode::RWXU).map_err(Into::into)
 }
 
-/// Gives something a name that counts for nothing and that no child can have taken before; returns the name.
+/// Gives an object a name that has no effect and that no child can have used before; returns the name.
 pub(crate) fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<OsString> {
     let bytes = name.as_bytes();
     let kept = bytes.get(..KEPT_NAME).unwrap_or(bytes);

@@ -10,12 +10,12 @@ use rustix::fs::{
 
 use super::PlaceIdentity;
 
-/// What is at a place.
+/// The object at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlaceState {
     /// Nothing, or nothing that the user may see.
     Missing,
-    /// A link, wherever it leads.
+    /// A link, with any target.
     Link,
     /// Neither a folder nor a link.
     Thing,
@@ -24,14 +24,14 @@ pub(crate) enum PlaceState {
 /// How many folders are kept open. A process has no more than 1,024 files by default, and a project can have more folders.
 const MOST_OPEN: usize = 128;
 
-/// Keeps folders open, so that the path to them is walked once. It sees the state at that moment.
+/// Keeps folders open, so that the path to each is walked once. It sees the state of that moment.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceStates {
     folders: HashMap<PathBuf, Option<OwnedFd>>,
 }
 
 impl PlaceStates {
-    /// What is at this place.
+    /// The object at this place.
     pub(crate) fn at(&mut self, path: &Path) -> PlaceState {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return PlaceState::Thing; // the root
@@ -57,14 +57,14 @@ impl PlaceStates {
     }
 }
 
-/// Opens what is at a path whose links were resolved before. A link there now is new, and is refused: another child can be writing
+/// Opens the object at a path whose links were resolved before. A link there now is new, and is refused: another child can be writing
 /// to the same folder.
 pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
 }
 
-/// The same from an open folder, and nowhere above it.
+/// The same from an open folder, for paths below it.
 pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Result<OwnedFd> {
     let path = if path.as_os_str().is_empty() {
         Path::new(".")
@@ -76,7 +76,7 @@ pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Res
     openat2(folder, path, flags, Mode::empty(), below).map_err(Into::into)
 }
 
-/// Which file or folder a handle leads to.
+/// The file or folder that a handle leads to.
 pub(crate) fn identity(place: impl AsFd) -> std::io::Result<PlaceIdentity> {
     let found = rustix::fs::fstat(place)?;
     Ok(PlaceIdentity {

@@ -1,4 +1,4 @@
-//! Which paths of a machine belong to the system, and which contain keys. What other programs obey is in `protected.rs`.
+//! The paths of a machine that belong to the system, and those that contain keys. Files that other programs obey are in `protected.rs`.
 //!
 //! Tables, and as little code around them as possible, because reviewers have to read them. A missing path costs nothing, so the
 //! tables cover all systems.
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::trail::Trails;
 
-/// What nearly every program needs to start and to use the user's language. No place with private keys in it.
+/// Files that nearly every program needs to start and to use the user's language. None of them contains private keys.
 const SYSTEM: &[&str] = &[
     // programs and libraries
     "/usr",
@@ -66,7 +66,7 @@ const SYSTEM: &[&str] = &[
     "/sys/fs/cgroup",
 ];
 
-/// Folders of version managers and toolchains, wherever they are: what a `PATH` entry in one of them needs is all there.
+/// Folders of version managers and toolchains in any place: they contain everything that their `PATH` entries need.
 const TOOL_ROOTS: &[&str] = &[
     ".pyenv",
     ".rbenv",
@@ -97,7 +97,7 @@ const TOOL_ROOTS: &[&str] = &[
     "rtx",
 ];
 
-/// What belongs to a program in `…/bin`, beside it.
+/// The folders of a program in `…/bin`, beside it.
 const BESIDE_BIN: &[&str] = &[
     "bin",
     "sbin",
@@ -113,13 +113,13 @@ const BESIDE_BIN: &[&str] = &[
     "pyvenv.cfg",
 ];
 
-/// Programs that find the rest of themselves from where they really are.
+/// Programs that find their other files from their real path.
 const INTERPRETERS: &[&str] = &[
     "python3", "python", "node", "deno", "bun", "ruby", "perl", "php", "java", "go", "lua",
     "Rscript", "rustc", "cargo",
 ];
 
-/// Below the home: keys, passwords, sessions, and what the user typed.
+/// Below the home: keys, passwords, sessions, and typed text.
 const CREDENTIALS: &[&str] = &[
     // keys and tokens of tools
     ".ssh",
@@ -303,7 +303,7 @@ const CREDENTIALS: &[&str] = &[
     "Library/Application Support/BraveSoftware",
     "Library/Application Support/Slack",
     "Library/Application Support/1Password",
-    // what was typed, passwords on command lines included
+    // typed text, including passwords on command lines
     ".bash_history",
     ".zsh_history",
     ".zhistory",
@@ -324,8 +324,8 @@ const CREDENTIALS: &[&str] = &[
     ".wget-hsts",
 ];
 
-/// Where the kernel shows processes, their memory and variables, devices and its own switches. No permission opens them; a child has its own
-/// processes, a few devices, and what is in `SYSTEM`.
+/// The file systems in which the kernel shows processes, their memory and variables, devices and its own settings. No permission opens
+/// them; a child has its own processes, a few devices, and the files in `SYSTEM`.
 pub const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 
 /// Keys of services on this machine: systemd credentials, secrets of containers, passwords of its users.
@@ -337,9 +337,9 @@ const MACHINE_KEYS: &[&str] = &[
     "/etc/ssl/private",
 ];
 
-/// What nearly every program needs to read, and the toolchains behind the entries of `PATH`; never a whole home.
+/// Files that nearly every program reads, and the toolchains behind the entries of `PATH`; never a whole home.
 ///
-/// Harmless devices are not in it: every child gets those.
+/// Harmless devices are not included: every child gets those.
 #[must_use]
 pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
@@ -347,7 +347,7 @@ pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     for folder in path_dirs.iter().filter(|folder| folder.is_absolute()) {
         toolchain(folder, home, &mut found);
         for interpreter in INTERPRETERS {
-            // A program of a virtual environment is a link to the real one, with its library beside it there.
+            // A program of a virtual environment is a link to the real one, whose library is beside it.
             let Some(real) = trails.of(&folder.join(interpreter)).real() else {
                 continue;
             };
@@ -360,7 +360,7 @@ pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     found.sort_unstable();
     found.dedup();
     found.retain(|path| !is_home(path) && path.exists());
-    // Everything below an entry that stays is covered by it.
+    // Everything below a kept entry is covered by it.
     let mut kept: Vec<PathBuf> = Vec::with_capacity(found.len());
     for path in found {
         if !kept.last().is_some_and(|above| path.starts_with(above)) {
@@ -398,19 +398,19 @@ fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
     else {
         return;
     };
-    // `~/bin` has the home beside it, not a toolchain.
+    // `~/bin` is beside the home's files, not beside a toolchain.
     if home != Some(root) && (root.join("lib").is_dir() || root.join("lib64").is_dir()) {
         found.extend(BESIDE_BIN.iter().map(|name| root.join(name)));
     }
 }
 
-/// Where keys, passwords, sessions and histories are, below a home. They need not exist.
+/// The places of keys, passwords, sessions and histories, below a home. They need not exist.
 #[must_use]
 pub fn credential_places(home: &Path) -> Vec<PathBuf> {
     CREDENTIALS.iter().map(|place| home.join(place)).collect()
 }
 
-/// Where keys of the machine are. They need not exist.
+/// The places of the machine's keys. They need not exist.
 #[must_use]
 pub fn machine_keys() -> Vec<PathBuf> {
     MACHINE_KEYS.iter().map(PathBuf::from).collect()

@@ -1,4 +1,4 @@
-//! What a child can do, as plain data.
+//! The abilities of a child, as plain data.
 
 use std::collections::{BTreeMap, HashSet};
 #[cfg(target_os = "linux")]
@@ -13,50 +13,50 @@ use super::survey::Guard;
 #[cfg(target_os = "linux")]
 use super::trail::Trails;
 
-/// What a child may read, write, reach and use up. The default is nothing.
+/// The files, network and resources that a child may use. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxProfile {
     /// Files and folders that can be read, and whose programs can be run. Missing ones are skipped.
     pub read: Vec<PathBuf>,
     /// Files and folders that can be written, which includes reading. They must exist.
     pub write: Vec<PathBuf>,
-    /// Never readable, even inside an allowed folder: where keys and passwords are.
+    /// Never readable, even inside an allowed folder: places of keys and passwords.
     pub deny: Vec<PathBuf>,
-    /// Never writable, even inside a writable folder: what others run or obey later.
+    /// Never writable, even inside a writable folder: files that other programs run or obey later.
     pub protect: Vec<PathBuf>,
     /// How protected places are found in writable folders; without it only those in `protect` are known.
     pub guard: Option<Guard>,
-    /// A folder with the temporary files of all children. Of its entries a child sees only those that are in `read` or `write`.
+    /// A folder with the temporary files of all children. A child sees only those of its entries that are in `read` or `write`.
     pub rooms: Option<PathBuf>,
     /// A folder that the child sees as a read-only copy: the scanned files, whatever happens to the folder meanwhile. Only
     /// [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
-    /// Which file or folder some of the readable and writable places are: those that were resolved when the grant was read. Their paths
-    /// have no links. What is another one by now, or is behind a link, is refused.
+    /// The identities of some readable and writable places: those that were resolved when the grant was read. Their paths
+    /// contain no links. A place that is another object by now, or is behind a link, is refused.
     pub identities: BTreeMap<PathBuf, PlaceIdentity>,
-    /// What of the network there is.
+    /// The network access.
     pub network: NetworkAccess,
-    /// How much it may use up.
+    /// Its limits on resources.
     pub limits: SandboxLimits,
     /// The only programs that can be run, of those in readable places; `None` is all of them.
     pub programs: Option<Vec<PathBuf>>,
 }
 
-/// A file or folder, whatever its name is.
+/// A file or folder under any name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaceIdentity {
     /// The file system: its major and minor number.
     pub device: (u32, u32),
-    /// The number of the file there.
+    /// The inode number.
     pub inode: u64,
     /// Whether it is a folder.
     pub is_folder: bool,
 }
 
-/// A folder and the copy that is seen in its place.
+/// A folder and the copy that is shown in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandIn {
-    /// The folder that the child sees.
+    /// The folder whose place is taken.
     pub at: PathBuf,
     /// The copy that is mounted there.
     pub copy: PathBuf,
@@ -95,19 +95,19 @@ pub enum NetworkAccess {
 pub struct SandboxLimits {
     /// Memory that each process may write to, in bytes; it may reserve sixteen times as much address space.
     pub memory: Option<u64>,
-    /// Address space that it may reserve, if that is not to be sixteen times as much.
+    /// Address space that it may reserve, if not sixteen times as much.
     pub address_space: Option<u64>,
     /// Size of each file that is written, in bytes.
     pub file_size: Option<u64>,
     /// Open files of each process.
     pub open_files: Option<u64>,
-    /// Processes and threads, all together.
+    /// Processes and threads, together.
     pub processes: Option<u64>,
     /// Processor time of each process, in seconds.
     pub cpu_seconds: Option<u64>,
 }
 
-/// What encloses a child on this machine, from strong to none.
+/// The mechanism that sandboxes a child on this machine, from strong to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
     /// Own user, mount, PID, network and IPC namespaces, with Landlock and seccomp inside.
@@ -118,14 +118,14 @@ pub enum Mechanism {
     None,
 }
 
-/// What this machine offers, and why not more.
+/// The mechanism of this machine, and why stronger ones are not available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Support {
-    /// The strongest that works here.
+    /// The strongest available mechanism.
     pub mechanism: Mechanism,
     /// The version of Landlock, if the kernel has it enabled.
     pub landlock: Option<u32>,
-    /// Why something stronger is not available, one sentence each.
+    /// Why stronger mechanisms are not available, one sentence each.
     pub missing: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ pub struct Contradiction {
 }
 
 impl SandboxProfile {
-    /// Refuses contradictions: a place that is allowed below one that is forbidden has no single meaning.
+    /// Refuses contradictions: an allowed place below a forbidden one has no single meaning.
     ///
     /// # Errors
     /// The first such pair.
@@ -162,13 +162,14 @@ impl SandboxProfile {
     }
 
     /// The same without links, so that paths can be compared by their names: readable and writable places are resolved, denied
-    /// places are the end of their name, whether they exist or not, and protected places are every step of their name. Places that
-    /// another mount shows are denied and protected there too, and so are other names of protected files.
+    /// places are replaced by their targets, whether they exist or not, and protected places by every step to their targets. Places that
+    /// another mount shows are denied and protected under those paths too, and so are other names of protected files.
     ///
-    /// What is readable and does not exist is left out. A place with an identity is not resolved again.
+    /// Missing readable places are left out. A place with an identity is not resolved again.
     ///
     /// # Errors
-    /// If a place is not the one that it was. If a writable place does not exist: permission to write it would silently be none. If the folder with a stand-in or the stand-in
+    /// If a place is another object than before. If a writable place does not exist: the permission to write it would silently have no
+    /// effect. If the folder with a stand-in or the stand-in
     /// does not exist: the child would see the folder itself.
     #[cfg(target_os = "linux")]
     pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, SetupError> {
@@ -178,10 +179,10 @@ impl SandboxProfile {
         let nothing = Guard::default();
         let guard = self.guard.as_ref().unwrap_or(&nothing);
         let mut protect = guard.protection.steps(&self.protect, trails);
-        // A file that turns out to be protected by another name is not opened, as in a folder.
+        // A file that is protected by another name is not opened, as in a folder.
         let is_protected = |file: &PathBuf| protect.iter().any(|place| file.starts_with(place));
         write.retain(|path| !(guard.files.contains(path) && is_protected(path)));
-        // The rest is out of reach anyway.
+        // The rest can't be reached anyway.
         protect.retain(|place| {
             write
                 .iter()
@@ -252,7 +253,7 @@ impl SandboxProfile {
         Ok(read)
     }
 
-    /// Opens a readable or writable place whose links were resolved before. It is the one that has the identity, or none.
+    /// Opens a readable or writable place whose links were resolved before. It must have the identity.
     #[cfg(target_os = "linux")]
     pub(crate) fn open(&self, step: &'static str, path: &Path) -> Result<OwnedFd, SetupError> {
         let trouble = |error| SetupError::profile(step, path, error);
@@ -281,8 +282,8 @@ impl SandboxProfile {
             .collect()
     }
 
-    /// The outermost writable place that contains `path`, if one does. All folders between the two can be renamed by the child, those
-    /// above an inner writable place too.
+    /// The outermost writable place that contains `path`, if one does. The child can rename all folders between the two, including those
+    /// above an inner writable place.
     #[cfg(target_os = "linux")]
     pub(crate) fn writable_above(&self, path: &Path) -> Option<&Path> {
         let above = self.write.iter().filter(|root| path.starts_with(root));
@@ -292,7 +293,7 @@ impl SandboxProfile {
     }
 }
 
-/// Sorted and each once. By bytes: comparing hundreds of paths by their parts takes longer than looking them up.
+/// Sorted, without duplicates. By bytes: comparing hundreds of paths by their parts takes longer than looking them up.
 #[cfg(target_os = "linux")]
 fn in_order(paths: &mut Vec<PathBuf>) {
     paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));

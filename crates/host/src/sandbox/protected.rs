@@ -1,12 +1,12 @@
-//! Which paths are protected, for everything that writes: one question, [`Protection::covering`], and what follows from it for a child.
+//! The protected paths, for everything that writes: one query, [`Protection::covering`], and the rules for a child that follow from it.
 //!
-//! **Problem.** A skill that may write `./**` must not write what makes other programs run its code later, outside the sandbox: hooks, start-up
-//! files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same
-//! answer has to become mounts and rules before it starts, and a second look after it ended.
+//! **Problem.** A skill that may write `./**` must not write files that make other programs run its code later, outside the sandbox: hooks,
+//! start-up files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same answer has
+//! to become mounts and rules before it starts, and a second check after it ended.
 //!
-//! **Decision.** A row of the table (`protected_files.rs`) is a sequence of names that counts below any folder, at the top of a repository, or in the
-//! home. A host function asks for one path. For a child, [`Protection::named_in`] lists the rows for the folders that matter and
-//! [`Guard`](super::Guard) walks what it may write, before and after.
+//! **Decision.** A row of the table (`protected_files.rs`) is a sequence of names that counts in any folder, at the top of a repository, or
+//! in the home. A host function checks one path. For a child, [`Protection::named_in`] lists the rows for the relevant folders and
+//! [`Guard`](super::Guard) walks its writable folders, before and after.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -26,7 +26,7 @@ use super::{
     trail::Trails,
 };
 
-/// What is protected on this machine: the table, for one home, one working directory and the places that metier itself obeys.
+/// The protected places of this machine: the table, for one home, one working directory and the places that metier itself obeys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protection {
     homes: Vec<PathBuf>,
@@ -50,7 +50,7 @@ fn rows() -> &'static HashMap<String, Vec<(&'static str, Where)>> {
     })
 }
 
-/// The names in front of others in a row, in lower case.
+/// The names before the last one in a row, in lower case.
 fn ways() -> &'static HashSet<String> {
     static WAYS: OnceLock<HashSet<String>> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -85,7 +85,7 @@ impl Protection {
         let tops = above.filter(within).map(Path::to_owned).collect();
         let machine = ON_MACHINE.iter().map(PathBuf::from);
         let keys = homes.iter().flat_map(|home| credential_places(home));
-        // A root of skills around the working directory would make everything in it untouchable.
+        // A root of skills around the working directory would protect everything in it.
         let around = |place: &PathBuf| work.iter().any(|work| work.starts_with(place));
         let given = obeyed.iter().filter(|place| !around(place));
         let given = given.flat_map(|place| with_real(place));
@@ -97,7 +97,7 @@ impl Protection {
         }
     }
 
-    /// The home, by each of its names.
+    /// The home, under each of its names.
     pub(super) fn homes(&self) -> &[PathBuf] {
         &self.homes
     }
@@ -107,17 +107,17 @@ impl Protection {
         &self.tops
     }
 
-    /// What is mounted where.
+    /// The mounts.
     pub(crate) fn mounts(&self) -> &MountTable {
         &self.mounts
     }
 
-    /// The parts of it, to be written down.
+    /// Its parts, to be recorded.
     pub(crate) fn parts(&self) -> [&Vec<PathBuf>; 3] {
         [&self.homes, &self.tops, &self.places]
     }
 
-    /// The same, read again.
+    /// The same, parsed again.
     pub(crate) fn from_parts([homes, tops, places]: [Vec<PathBuf>; 3]) -> Self {
         Self {
             homes,
@@ -127,7 +127,7 @@ impl Protection {
         }
     }
 
-    /// The protected place that a path is or is in, or that writing it would make. The path has no links in it.
+    /// The protected place that a path is or is in, or that writing the path would create. The path contains no links.
     #[must_use]
     pub fn covering(&self, path: &Path) -> Option<PathBuf> {
         let names = NamesAbove::new();
@@ -176,7 +176,7 @@ impl Protection {
         })
     }
 
-    /// Whether rows of this kind count in a folder.
+    /// Whether rows of this kind apply to a folder.
     fn counts(&self, place: Where, folder: &Path, is_top: impl Fn(&Path) -> bool) -> bool {
         match place {
             Where::AnyFolder => true,
@@ -186,8 +186,8 @@ impl Protection {
         }
     }
 
-    /// The protected places that start with a link: with `.cargo`, all rows `.cargo/…`. A walk does not see what is in it.
-    /// `folder` is how its folder compares names.
+    /// The protected places that start with a link: for `.cargo`, all rows `.cargo/…`. A walk does not see the entries behind it.
+    /// `folder` is how the link's folder compares names.
     pub(super) fn behind(
         &self,
         link: &Path,
@@ -227,8 +227,8 @@ impl Protection {
         self.is_home(folder) || self.tops.iter().any(|top| top == folder)
     }
 
-    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part,
-    /// as is a writable repository by any other name.
+    /// The protected places of a folder by their names. They need not exist. `open` contains `.git` folders that are protected in part,
+    /// as a writable repository under any other name is.
     #[must_use]
     pub fn named_in(&self, folder: &Path, open: &[PathBuf]) -> Vec<PathBuf> {
         let (is_home, is_top) = (self.is_home(folder), self.is_top(folder));
@@ -245,8 +245,8 @@ impl Protection {
             .collect()
     }
 
-    /// Every protected place that could matter to a child that may write these folders: by name, in each folder, above it, in the
-    /// home and at the tops. Where they lead is another question (`steps`).
+    /// Every protected place that is relevant to a child that may write these folders: by name, in each folder, above it, in the
+    /// home and at the tops. `steps` finds their targets.
     #[must_use]
     pub fn around(&self, roots: &[PathBuf], open: &[PathBuf]) -> Vec<PathBuf> {
         let meets = |place: &PathBuf| {
@@ -280,7 +280,7 @@ impl Protection {
     }
 }
 
-/// A path, and the same without links if that differs.
+/// A path, and its form without links if that differs.
 fn with_real(path: &Path, trails: &mut Trails) -> impl Iterator<Item = PathBuf> + use<> {
     let real = match path.is_absolute() {
         true => trails.of(path).real(),
@@ -290,7 +290,7 @@ fn with_real(path: &Path, trails: &mut Trails) -> impl Iterator<Item = PathBuf> 
     std::iter::once(path.to_owned()).chain(real)
 }
 
-/// The folder in which a path ends with these names, of which the last comes first. Where only upper and lower case differ, the
+/// The folder in which a path ends with these names, the last of which comes first. Where only upper and lower case differ, the
 /// folder of the path decides.
 fn base<'p, 'n>(
     path: &'p Path,
@@ -317,8 +317,8 @@ fn is_there(path: &Path) -> bool {
 /// Longer than each name in the tables.
 const LONGEST_NAME: usize = 128;
 
-/// Whether an entry of this name, in any folder, can be a protected place, part of one or the way to one. A name that differs in upper
-/// and lower case can be one where the folder folds names.
+/// Whether an entry of this name, in any folder, can be a protected place, a part of one or on the path to one. A name that differs in
+/// upper and lower case can be one if the folder folds names.
 pub(super) fn is_row_or_part(name: &OsStr, folds: impl FnOnce() -> bool) -> bool {
     let mut buffer = [0; LONGEST_NAME];
     let Some(folded) = buffer.get_mut(..name.len()) else {
@@ -333,7 +333,7 @@ pub(super) fn is_row_or_part(name: &OsStr, folds: impl FnOnce() -> bool) -> bool
     is_alike && (is_in_tables(name) || folds())
 }
 
-/// Whether the tables have exactly this name.
+/// Whether the tables contain exactly this name.
 fn is_in_tables(name: &OsStr) -> bool {
     static NAMES: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
@@ -343,15 +343,15 @@ fn is_in_tables(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| names.contains(name))
 }
 
-/// Whether git would take a folder for a repository, whatever it is called. One that takes its settings from another folder is protected by
-/// [`is_beside_head`].
+/// Whether git would treat a folder as a repository, under any name. A repository that takes its settings from another folder is protected
+/// by [`is_beside_head`].
 fn is_bare_repository(folder: &Path) -> bool {
     let is_git = folder.file_name().is_some_and(|name| name == ".git");
     let is_part_there = |part: &&str| is_there(&folder.join(part));
     !is_git && BARE_REPOSITORY.iter().all(is_part_there)
 }
 
-/// Whether a path is a file beside a `HEAD` that names where a repository takes its settings from.
+/// Whether a path is a file beside a `HEAD` that names the folder of a repository's settings.
 fn is_beside_head(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     let is_listed = name.is_some_and(|name| BESIDE_HEAD.contains(&name));
@@ -406,7 +406,7 @@ mod tests {
             ("plain/x/CLAUDE.md", Some("plain/x/CLAUDE.md")),
             ("plain/.hg/hgrc", Some("plain/.hg")),
             ("plain/.jj/repo/config.toml", Some("plain/.jj")),
-            // plain names count where they are searched
+            // plain names apply where they are searched
             ("plain/skills/a/SKILL.md", None),
             ("repository/skills/a/SKILL.md", Some("repository/skills")),
             ("repository/src/skills/fire.rs", None),

@@ -5,7 +5,7 @@
 //! only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources are what
 //! people ask skills to edit, and they take effect when a person builds the project or names them.
 
-/// Where the names of a row count.
+/// Where the names of a row apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// The name is protected in every folder.
@@ -18,13 +18,14 @@ pub(super) enum Where {
     GitFolder,
 }
 
-/// What a folder of a repository is called. A folder with one of these in it is the top of a repository.
+/// The names of a repository's folder. A folder that contains one of these is the top of a repository.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".sl"];
 
-/// The entries that make git take a folder for a repository, whatever the folder is called (gitrepository-layout(5)).
+/// The entries that make git treat a folder as a repository, under any name (gitrepository-layout(5)).
 pub(super) const BARE_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
-/// Beside a `HEAD`, the files with which git takes a folder for a repository whose settings, hooks and objects are elsewhere (gitrepository-layout(5)).
+/// Beside a `HEAD`, the files that make git treat a folder as a repository whose settings, hooks and objects are elsewhere
+/// (gitrepository-layout(5)).
 pub(super) const BESIDE_HEAD: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 
 /// Names that are protected in every folder.
@@ -176,7 +177,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".tinycloud/skills",
     ".zcode/skills",
     ".zencoder/skills",
-    // what a forge runs after a push, and what its agents read (each one's documentation of pipelines)
+    // files that a forge runs after a push, and that its agents read (each one's documentation of pipelines)
     ".github/actions",
     ".github/agents",
     ".github/chatmodes",
@@ -221,7 +222,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".gdbinit",
     ".lldbinit",
     ".pdbrc",
-    // shells, and what runs when a folder is entered (direnv, autoenv, mise, asdf, rustup)
+    // shells, and files that run when a folder is entered (direnv, autoenv, mise, asdf, rustup)
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -283,7 +284,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".pre-commit-config.yaml",
     ".overcommit.yml",
     "captainhook.json",
-    // builders and interpreters: settings that name what runs, besides the sources of the project
+    // builders and interpreters: settings that name programs, besides the sources of the project
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -328,14 +329,14 @@ pub(super) const AT_TOP: &[&str] = &[
     "USER.md",
 ];
 
-/// In a folder `.git`, for a child that may change the repository (`git:write`). What is left are objects, refs, their logs, the index and
-/// messages: data, which git only reads. Known from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1) and,
-/// for the files of unfinished operations, from what git's own sequencer reads when it continues.
+/// In a folder `.git`, for a child that may change the repository (`git:write`). The other files are objects, refs, their logs, the index
+/// and messages: data, which git only reads. The list comes from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1)
+/// and, for the files of unfinished operations, from the files that git's own sequencer reads when it continues.
 pub(super) const IN_GIT_FOLDER: &[&str] = &[
     "hooks",
     "config",
     "config.worktree",
-    // where configuration and hooks are taken from
+    // the sources of configuration and hooks
     "commondir",
     "gitdir",
     "modules",
@@ -343,20 +344,20 @@ pub(super) const IN_GIT_FOLDER: &[&str] = &[
     // settings of Sapling and git-branchless, which name programs
     "sl/config",
     "branchless/config",
-    // attributes choose filters; alternates and remotes choose where objects come from
+    // attributes choose filters; alternates and remotes choose the source of objects
     "info",
     "objects/info/alternates",
     "objects/info/http-alternates",
     "branches",
     "remotes",
-    // unfinished operations: lists of commands, and options with which they continue
+    // unfinished operations: lists of commands, and the options with which they continue
     "rebase-merge",
     "rebase-apply",
     "sequencer",
     "BISECT_RUN",
 ];
 
-/// The names of hooks (githooks(5)), for folders of hooks that hold other things too.
+/// The names of hooks (githooks(5)), for folders of hooks that contain other files too.
 pub(super) const HOOKS: &[&str] = &[
     "applypatch-msg",
     "pre-applypatch",

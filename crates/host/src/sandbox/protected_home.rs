@@ -1,9 +1,10 @@
-//! The table of protected places in the home and on the machine: what runs when a session, a shell, an editor, an interpreter or a tool starts.
+//! The table of protected places in the home and on the machine: files that run when a session, a shell, an editor, an interpreter or a
+//! tool starts.
 //!
 //! As in `protected_files.rs`, each block names the programs whose documentation states that they read or run these files by themselves.
-//! What a variable of the user moves elsewhere is protected there too (`MOVED_BY`).
+//! Files that a variable of the user moves elsewhere are protected there too (`MOVED_BY`).
 
-/// In the home, besides the above and all places of keys: what starts with the session, and where programs are searched.
+/// In the home, besides the above and all places of keys: files that start with the session, and folders in which programs are searched.
 pub(super) const AT_HOME: &[&str] = &[
     // metier and other agents
     ".claude",
@@ -92,8 +93,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".local/lib",
     ".wgetrc",
     "bin",
-    // shells: what bash, zsh, fish, ksh, tcsh, elvish, nushell, oils, yash and rc read at their start, and what distributions and frameworks add to it
-    // (bash(1), bash-completion, zsh(1), compinit in zshcompsys(1), fish(1), each framework's README)
+    // shells: files that bash, zsh, fish, ksh, tcsh, elvish, nushell, oils, yash and rc read at their start, and those of distributions and
+    // frameworks (bash(1), bash-completion, zsh(1), compinit in zshcompsys(1), fish(1), each framework's README)
     ".antidote",
     ".antigen",
     ".bash_completion",
@@ -144,7 +145,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".zsh_plugins.zsh",
     ".zshrc.d",
     ".zshrc.local",
-    // what installers add to start-up files of shells (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
+    // files that installers add to start-up files of shells (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
     ".asdf",
     ".asdfrc",
     ".atuin/bin",
@@ -193,7 +194,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".lessfilter",
     ".lesskey",
     ".ripgreprc",
-    // desktops: autostart and start-up programs, bars, launchers, extensions, keys that run commands (openbox, fluxbox, bspwm, herbstluftwm, qtile, xmonad, river, labwc, niri …)
+    // desktops: autostart and start-up programs, bars, launchers, extensions, keys that run commands (openbox, fluxbox, bspwm,
+    // herbstluftwm, qtile, xmonad, river, labwc, niri …)
     ".Xdefaults",
     ".Xresources",
     ".config/bspwm",
@@ -292,7 +294,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".hyper_plugins",
     ".tmux",
     ".tmux.conf.local",
-    // editors: settings that are code, tasks, extensions (vim, nano(1) `formatter`, kakoune, micro, emacs distributions, VS Code and its relatives, JetBrains)
+    // editors: settings that are code, tasks, extensions (vim, nano(1) `formatter`, kakoune, micro, emacs distributions, VS Code and its
+    // relatives, JetBrains)
     ".SpaceVim.d",
     ".atom",
     ".config/Code - Insiders/User",
@@ -333,8 +336,9 @@ pub(super) const AT_HOME: &[&str] = &[
     ".xemacs",
     "Library/Application Support/Code/User",
     "Library/Application Support/Cursor/User",
-    // interactive interpreters and languages: start-up files and folders of modules that are found first (julia, ghci, ocaml, utop, iex, erl, racket, guile,
-    // common lisps, clojure, ammonite, groovy, octave, R, sage, jupyter, bpython, ptpython, perl -d, CPAN, rake, tclsh, luarocks, psysh)
+    // interactive interpreters and languages: start-up files and folders of modules that are found first (julia, ghci, ocaml, utop, iex,
+    // erl, racket, guile, common lisps, clojure, ammonite, groovy, octave, R, sage, jupyter, bpython, ptpython, perl -d, CPAN, rake, tclsh,
+    // luarocks, psysh)
     ".ammonite",
     ".bpython",
     ".byebugrc",
@@ -411,8 +415,8 @@ pub(super) const AT_HOME: &[&str] = &[
     "R",
     "node_modules",
     "perl5",
-    // package managers and builders: settings that name programs, and where they put programs (npm, pnpm, yarn, pipx, uv, pdm, gem, go, nix, guix, Homebrew,
-    // makepkg, rpm, ccache, conan, cmake, ant, maven, gradle, helm, krew, gh)
+    // package managers and builders: settings that name programs, and where they put programs (npm, pnpm, yarn, pipx, uv, pdm, gem, go,
+    // nix, guix, Homebrew, makepkg, rpm, ccache, conan, cmake, ant, maven, gradle, helm, krew, gh)
     ".MacOSX",
     ".ant",
     ".antrc",
@@ -479,7 +483,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".git_templates",
     ".gitk",
     ".p4enviro",
-    // tools with commands in their settings: file managers, downloaders, mail, news, tasks (ranger, lf, nnn, vifm, yazi, mc, aria2, yt-dlp, mpv, notmuch, taskwarrior …)
+    // tools with commands in their settings: file managers, downloaders, mail, news, tasks (ranger, lf, nnn, vifm, yazi, mc, aria2, yt-dlp,
+    // mpv, notmuch, taskwarrior …)
     ".abcde.conf",
     ".aria2",
     ".config/aria2",
@@ -518,7 +523,8 @@ pub(super) const AT_HOME: &[&str] = &[
     ".vifm",
     ".w3m",
     ".yt-dlp",
-    // agents: servers and tools that they start (Claude Desktop, Claude Code, Codex, Cursor CLI, LM Studio, llm, aichat, shell-gpt, Open Interpreter, gptme)
+    // agents: servers and tools that they start (Claude Desktop, Claude Code, Codex, Cursor CLI, LM Studio, llm, aichat, shell-gpt, Open
+    // Interpreter, gptme)
     ".aider",
     ".config/Claude",
     ".config/aichat",
@@ -542,7 +548,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".mcp",
     ".sgptrc",
     "Library/Application Support/Claude",
-    // who may log in as this user without a password
+    // the files that decide who may log in as this user without a password
     ".k5login",
     ".k5users",
     ".shosts",
@@ -571,7 +577,7 @@ pub(super) const MOVED_BY: &[(&str, &str)] = &[
     ("PGPASSFILE", ".pgpass"),
 ];
 
-/// Variables whose values are files that are run or obeyed, folders in which programs and modules are found first, or commands.
+/// Variables whose values are files that are run or obeyed, folders that are searched first for programs and modules, or commands.
 pub(super) const NAMED_BY: &[&str] = &[
     // shells: bash(1), sh(1), zsh(1), readline(3), screen(1)
     "BASH_ENV",
@@ -596,7 +602,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "PYTHONSTARTUP",
     "RUBYLIB",
     "R_PROFILE_USER",
-    // tools and where they put programs
+    // tools, and the folders that they install programs in
     "ASDF_DATA_DIR",
     "ASDF_DIR",
     "BUN_INSTALL",
@@ -619,7 +625,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "OPENCODE_CONFIG",
     "OPENCODE_CONFIG_DIR",
     "RIPGREP_CONFIG_PATH",
-    // programs that others start
+    // programs that other programs start
     "BROWSER",
     "EDITOR",
     "GIT_ASKPASS",

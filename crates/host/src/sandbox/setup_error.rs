@@ -1,4 +1,4 @@
-//! Why the sandbox could not be set up: the launcher finds out, the parent reports it.
+//! Why the sandbox could not be set up: the launcher finds the error, the parent reports it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub(crate) enum SetupErrorKind {
     Machine,
     /// The profile can't be enforced on the existing files.
     Profile,
-    /// A place of the profile is another one by now.
+    /// A place of the profile is another object by now.
     Replaced,
 }
 
@@ -48,7 +48,7 @@ impl SetupError {
         }
     }
 
-    /// The place that is another one by now, for people.
+    /// The place that is another object by now, for people.
     pub(crate) fn replaced_place(&self) -> Option<String> {
         let path = self.path.as_deref();
         path.filter(|_| self.kind == SetupErrorKind::Replaced)

@@ -1,16 +1,16 @@
-//! The scans of what a child may write: before it starts, and again when it and everything that it started have ended.
+//! The scans of a child's writable folders: before it starts, and after it and all its descendants have ended.
 //!
 //! **Problem.** The sandbox holds existing protected places. It can't hold those that a child creates, and a place with the same
-//! name need not be the same object: another run can have created it, or replaced the first.
+//! name need not be the same object: another run can have created it, or replaced the first one.
 //!
-//! **Decision.** The first scan records each protected place as an object ([`ObjectMark`]). The second one walks the same folders, and
+//! **Decision.** The first scan records each protected place as an object ([`ObjectMark`]). The second scan walks the same folders, and
 //! renames every protected place that is not one of those objects. It renames and never deletes: the user may have created it. A
 //! file that the sandbox held and that was replaced stays: only another program can have done that, such as the user's editor. It
 //! is reported.
 //!
-//! A child can make more places than fit into the memory, each with a path of any length. All of them are renamed; the first ones are
-//! listed and the others are counted ([`Findings`]). What is known before a child starts has to be listed, so that it is not started if
-//! that would be too much ([`PathRoom`]).
+//! A child can create more places than fit into memory, each with a path of any length. All of them are renamed; the first ones are listed
+//! and the others are counted ([`Findings`]). The places that exist before a child starts have to be listed, so the child is not started if
+//! there are too many ([`PathRoom`]).
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -39,14 +39,14 @@ const MOST_BEFORE: usize = 1_000_000;
 /// How many restored places and how many failures are listed. Further ones are counted.
 const MOST_LISTED: usize = 1_000;
 /// How many bytes the paths of protected places may have before a child starts, with [`PLACE_SIZE`] for each: some 100,000 places,
-/// which is as many as can be mounted. They are kept several times.
+/// which is as many as can be mounted. Several copies of them are kept.
 const ROOM: usize = 16 << 20;
 const PLACE_SIZE: usize = 128;
 
 /// The writable folders of a child, and how they are scanned before it starts and after it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// Which paths are protected.
+    /// The protected paths.
     pub protection: Protection,
     /// Folders that the child may write.
     pub roots: Vec<PathBuf>,
@@ -61,13 +61,14 @@ pub struct Guard {
 /// The result of the first scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
-    /// Existing protected places. Of a repository by any name, the folder.
+    /// Existing protected places. For a repository under any name, its folder.
     pub(crate) places: Vec<(PathBuf, ObjectMark)>,
-    /// Links on the way to protected places (`.cargo -> elsewhere`). What is behind them is in `covered`.
+    /// Links on the path to protected places (`.cargo -> elsewhere`). Their targets are in `covered`.
     pub(crate) links: Vec<(PathBuf, ObjectMark)>,
-    /// Folders that can't be looked into.
+    /// Folders that can't be read.
     pub(crate) unreadable: Vec<(PathBuf, ObjectMark)>,
-    /// What else has to be read-only: unreadable folders that a child could open, other names of protected files, and what links and settings name.
+    /// Other places that have to be read-only: unreadable folders that a child could open, other names of protected files, and targets of
+    /// links and settings.
     pub(crate) covered: Vec<PathBuf>,
     /// The writable folders themselves, without those inside others.
     pub(crate) roots: Vec<(PathBuf, ObjectMark)>,
@@ -90,7 +91,7 @@ pub enum SurveyError {
         /// The maximum number of entries.
         most: usize,
     },
-    /// A writable folder is another one than was judged.
+    /// A writable folder is another object than the one that was approved.
     #[error("`{}` was replaced while the sandbox was prepared; run it again", shown(.0))]
     Replaced(PathBuf),
     /// A folder can't be read.
@@ -106,14 +107,14 @@ pub enum SurveyError {
     },
 }
 
-/// A protected place that a child made or changed, and that was put back.
+/// A protected place that a child created or changed, and that was restored.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndonePlace {
     /// The path that was restored.
     pub path: PathBuf,
-    /// The name of what was there, now. Nothing was there if a link had been removed.
+    /// The current name of the object that was there. `None` if a link had been removed.
     pub renamed_to: Option<OsString>,
-    /// How many more places were restored that are not listed. One place of a list has the number.
+    /// How many more places were restored that are not listed. One place of a list contains the number.
     pub more: usize,
 }
 
@@ -149,7 +150,7 @@ impl Survey {
         self.covered.extend(aliases);
     }
 
-    /// What has to be read-only for the child. A writable folder that is a repository is protected in part, by name.
+    /// The places that have to be read-only for the child. A writable folder that is a repository is protected in part, by name.
     pub(crate) fn protected<'s>(
         &'s self,
         roots: &'s [PathBuf],
@@ -158,7 +159,7 @@ impl Survey {
         places.filter(|place| !roots.contains(place)).cloned()
     }
 
-    /// Removes the places that another run may have made: whether they existed before is not known.
+    /// Removes the places that another run may have created: whether they existed before is not known.
     pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &ObjectMark) -> bool) {
         let made = self
             .places
@@ -167,14 +168,14 @@ impl Survey {
         self.links.retain(|(link, mark)| !is_made(link, mark));
     }
 
-    /// Sorts what is known, for [`Survey::knows`].
+    /// Sorts the known places, for [`Survey::knows`].
     pub(crate) fn sort(&mut self) {
         for known in [&mut self.places, &mut self.links] {
             known.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
         }
     }
 
-    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held. The survey is sorted.
+    /// Whether the object at a place existed before, or is a file that replaced one held by a sandbox. The survey is sorted.
     pub(crate) fn knows(&self, place: &Path, mark: &ObjectMark) -> bool {
         [&self.places, &self.links].into_iter().any(|known| {
             let start = known.partition_point(|(known, _)| known.as_os_str() < place.as_os_str());
@@ -193,7 +194,7 @@ impl Survey {
 }
 
 impl Guard {
-    /// Finds protected places in the writable folders, and what leads there. `named` are protected places that are known by name,
+    /// Finds protected places in the writable folders, and the links to them. `named` contains protected places that are known by name,
     /// and `trails` follows all of them.
     ///
     /// # Errors
@@ -287,7 +288,7 @@ impl Guard {
         Ok(())
     }
 
-    /// The writable folders that are in no other one.
+    /// The writable folders that are not inside another one.
     fn outermost(&self) -> impl Iterator<Item = &PathBuf> {
         let roots: HashSet<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
         let mut seen = HashSet::new();
@@ -297,7 +298,7 @@ impl Guard {
         })
     }
 
-    /// The first writable folder that was not walked: another one was, or a link was there.
+    /// The first writable folder that was not walked, because another object or a link was there.
     pub(crate) fn replaced(
         &self,
         survey: &Survey,
@@ -312,7 +313,7 @@ impl Guard {
         })
     }
 
-    /// Looks again, and renames what is protected and was not there. What was made after `ended` belongs to the user.
+    /// Scans again, and renames protected places that did not exist before. Files created after `ended` belong to the user.
     pub(crate) fn second_look(&self, before: &Survey, ended: Option<Moment>) -> SecondLook {
         let known = before.places.iter().chain(&before.links);
         let unreadable = before.unreadable.iter();
@@ -328,7 +329,7 @@ impl Guard {
             ended,
             found: Findings::default(),
         };
-        // There is no limit: a child could reach it, and what is behind it would stay. A scan costs less than making the files did.
+        // There is no limit: a child could reach it, and later files would stay. A scan costs less than creating the files did.
         let mut left = usize::MAX;
         for root in self.outermost() {
             if let Err(TooMany) = FolderWalk::through(root, &mut after, &mut left) {
@@ -340,7 +341,7 @@ impl Guard {
     }
 }
 
-/// The first places of the second look, and the number of the others.
+/// The first places of the second scan, and the number of the others.
 #[derive(Debug, Default)]
 struct Findings {
     look: SecondLook,
@@ -377,14 +378,14 @@ impl Findings {
         if self.more_failed > 0 {
             let folder = roots.first().cloned().unwrap_or_default();
             let error = format!("{} more places are not listed", self.more_failed);
-            // In front: a message names only the first places.
+            // At the front: a message names only the first places.
             look.failed.insert(0, (folder, io::Error::other(error)));
         }
         look
     }
 }
 
-/// How much the paths that a first look keeps may add up to.
+/// The maximum total size of the paths that a first scan keeps.
 #[derive(Debug)]
 struct PathRoom {
     left: usize,
@@ -397,7 +398,7 @@ impl Default for PathRoom {
 }
 
 impl PathRoom {
-    /// The path of an entry, to be kept.
+    /// The path of an entry, in the form that is kept.
     fn path(&mut self, folder: &Path, name: &OsStr) -> io::Result<PathBuf> {
         let path = path_of(folder, name).ok_or(rustix::io::Errno::NAMETOOLONG)?;
         self.take(&path)?;
@@ -417,7 +418,7 @@ impl PathRoom {
         Ok((self.path(folder, name)?, mark))
     }
 
-    /// Takes room for a path. What can't be named to the kernel can't be protected.
+    /// Counts a path against the limit. A path that is too long for the kernel can't be protected.
     fn take(&mut self, path: &Path) -> io::Result<()> {
         let length = path.as_os_str().len();
         if length >= PATH_MAX {
@@ -524,7 +525,7 @@ impl Visitor for Before<'_> {
         }
     }
 
-    /// A folder that can't be read is left alone; if the child could open it, it is read-only.
+    /// A folder that can't be read is skipped; if the child could open it, it is read-only.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
         let Some((at, name)) = place.around else {
             self.error = Some((kept(place.path), error));
@@ -561,7 +562,7 @@ struct InPlaces {
 impl Visitor for InPlaces {
     fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest {
         if entry.is_folder {
-            // Objects of git are named by their content, and clones on one machine share them.
+            // Objects of git are named after their content, and clones on one machine share them.
             let is_git = || NamedObject::at(folder.handle, OsStr::new("HEAD")).is_ok();
             return match entry.name == "objects" && is_git() {
                 true => Interest::Closed,
@@ -585,7 +586,7 @@ impl Visitor for InPlaces {
         Some(Vec::new())
     }
 
-    /// What can't be read in a protected folder is left alone.
+    /// Entries that can't be read in a protected folder are skipped.
     fn fails(&mut self, _place: Unopened<'_>, _error: io::Error) -> bool {
         false
     }
@@ -641,7 +642,7 @@ struct After<'g> {
 }
 
 impl After<'_> {
-    /// Whether a place existed before. No known place has a path over the limit, and comparing one would read all of it.
+    /// Whether a place existed before. No known place has a path over the limit, and comparing such a path would read all of it.
     fn knows(&self, path: &Path, mark: &ObjectMark) -> bool {
         if path.as_os_str().len() >= PATH_MAX {
             return false;
@@ -650,7 +651,7 @@ impl After<'_> {
         known.is_some_and(|known| self.before.accepts(known, mark))
     }
 
-    /// Renames an entry, unless it existed before, replaced what a sandbox held, or belongs to the user; returns the new name of a
+    /// Renames an entry, unless it existed before, replaced a file held by a sandbox, or belongs to the user; returns the new name of a
     /// folder.
     fn set_aside(&mut self, folder: &VisitedFolder<'_>, name: &OsStr) -> Option<OsString> {
         let place = || kept(folder.path).join(name);
@@ -707,7 +708,7 @@ impl Visitor for After<'_> {
             }
         }
         for entry in spots.entries {
-            // What is in a renamed folder must count for nothing either: `.git` is a repository by any name.
+            // The content of a renamed folder must have no effect either: `.git` is a repository under any name.
             inner.extend(self.set_aside(folder, &entry.name));
         }
         for (name, _) in spots.links {
@@ -716,7 +717,7 @@ impl Visitor for After<'_> {
         Some(inner)
     }
 
-    /// A folder that the child may have closed to hide its content is opened.
+    /// Opens a folder that the child may have closed to hide its content.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
         if place.path.as_os_str().len() < PATH_MAX && self.unreadable.contains(place.path) {
             return false; // it could not be read before either

@@ -1,4 +1,4 @@
-//! The two looks, on folders without a child.
+//! The two scans, on folders without a child.
 
 use std::{
     ffi::OsStr,
@@ -55,7 +55,7 @@ fn what_appears_is_renamed_and_what_was_there_is_left_alone() {
     for place in ["a/b/CLAUDE.md", "n/e/w/.git/config"] {
         write(&root.join(place));
     }
-    // Another link that leads to the same place is the same.
+    // Another link with the same target counts as the same.
     fs::remove_file(root.join("a/CLAUDE.md")).unwrap();
     symlink("AGENTS.md", root.join("a/CLAUDE.md")).unwrap();
     let expected = [root.join("a/b/CLAUDE.md"), root.join("n/e/w/.git")];
@@ -87,7 +87,7 @@ fn a_file_in_the_place_of_one_that_a_fence_held_stays() {
     before.is_fenced = true;
     write(&root.join("other"));
     fs::rename(root.join("other"), root.join("a/AGENTS.md")).unwrap();
-    // Anything but a file in the place of a file is not what an editor saves.
+    // An editor saves only a file in the place of a file.
     fs::remove_file(root.join("b/AGENTS.md")).unwrap();
     symlink("../a/AGENTS.md", root.join("b/AGENTS.md")).unwrap();
     fs::rename(root.join("c/.vscode"), root.join("c/kept")).unwrap();
@@ -192,7 +192,7 @@ fn a_folder_that_is_writable_twice_is_walked_once() {
     assert!(guard.survey_up_to(30, &[], &mut Trails::default()).is_ok());
 }
 
-/// Creates nested folders, with names that add up to more than a path can have, and a file in each of them.
+/// Creates nested folders, with names that add up to more than the maximum length of a path, and a file in each of them.
 fn nest(root: &Path, depth: usize, file: Option<&str>) -> OwnedFd {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut folder = openat(CWD, root, flags, Mode::empty()).unwrap();
@@ -288,14 +288,14 @@ fn known_places_with_too_long_or_too_many_paths_are_an_error() {
     assert!((50_000..200_000).contains(&count), "{count}");
 }
 
-/// A child can make as many folders as it has time for. None of them hides what is in another, and their names fill no memory.
+/// A child can create as many folders as it has time for. None of them hides the content of another, and their names don't fill the memory.
 // case 219
 #[test]
 fn nothing_is_hidden_behind_any_number_of_folders() {
     let (folder, root, guard) = guard();
     let before = survey(&guard);
     let handle = openat(CWD, &root, OFlags::PATH, Mode::empty()).unwrap();
-    // Their names are longer than what a walk keeps in memory.
+    // Their names need more than a walk keeps in memory.
     for number in 0..20_000 {
         mkdirat(&handle, format!("{number:0250}"), Mode::RWXU).unwrap();
     }
@@ -338,7 +338,7 @@ fn a_walk_takes_the_same_time_for_each_level_of_a_deep_tree() {
         nest(&root, 150 * times, Some("claude.md"));
         (folder, guard, before)
     };
-    // After the last look, nothing is left to be renamed on file systems that ignore case.
+    // After the second scan, nothing is left to be renamed on file systems that ignore case.
     let look = |(_, guard, before): &(TempDir, Guard, Survey)| {
         for _ in 0..3 {
             guard.second_look(before, None);

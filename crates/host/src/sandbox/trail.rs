@@ -1,10 +1,10 @@
-//! Where a name leads, step by step.
+//! The target of a name, step by step.
 //!
 //! **Problem.** `CLAUDE.md` can be a link to `links/a.md`, which is a link to `docs/b.md`, through a folder that is a link itself,
-//! to a file that does not exist yet. Replacing one of these steps decides what others read under the name.
+//! to a missing file. Replacing one of these steps changes what others read under the name.
 //!
-//! **Decision.** A [`Trail`] has every link on the way, and the end, which can be missing. All of them are places whose folders
-//! have no links above them, so that nothing further down has to follow one.
+//! **Decision.** A [`Trail`] contains every link on the path, and the end, which can be missing. All of them are places whose folders
+//! have no links above them, so that no later step has to follow one.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -28,12 +28,12 @@ const PATH_SIZE: usize = 64;
 /// How many names are looked up in a folder before it is listed.
 const FEW_NAMES: usize = 16;
 
-/// What decides where a name leads.
+/// The links and the end that a name leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trail {
-    /// The links on the way, each by a path without links above it.
+    /// The links on the path, each by a path without links above it.
     pub(crate) links: Vec<PathBuf>,
-    /// Where the last one leads, without links. It need not exist.
+    /// The target of the last link, without links. It need not exist.
     pub(crate) end: PathBuf,
     /// Whether the end exists.
     is_there: bool,
@@ -54,24 +54,24 @@ impl Trail {
     }
 }
 
-/// Follows many names, and reads each folder once, unless there are very many. It is made for one scan: what it knows is not read again.
+/// Follows many names, and reads each folder once, unless there are very many. It is made for one scan: a known folder is not read again.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     known: HashMap<PathBuf, Trail>,
     folders: HashMap<PathBuf, Entries>,
     shared: HashSet<FileId>,
-    /// How many bytes the known trails have, about.
+    /// The approximate size of the known trails, in bytes.
     kept: usize,
 }
 
-/// What is known of the entries of a folder.
+/// The known entries of a folder.
 #[derive(Debug)]
 enum Entries {
-    /// None; so many names were looked up.
+    /// None; this many names were looked up.
     Unread(usize),
     /// All of their names.
     Listed(HashSet<OsString>),
-    /// A listing would not be all that can be found there.
+    /// A listing would not contain everything that can be found there.
     Unlisted,
 }
 
@@ -81,7 +81,7 @@ impl Trails {
         self.follow(path, 0)
     }
 
-    /// The links on the way from these paths, and their ends.
+    /// The links on the paths, and their ends.
     pub(crate) fn steps(&mut self, paths: &[PathBuf]) -> Vec<PathBuf> {
         let mut steps = Vec::with_capacity(paths.len());
         for path in paths {
@@ -97,7 +97,7 @@ impl Trails {
         &self.shared
     }
 
-    /// Takes one step after the other. Only a link is followed by a call of this: a path can have more names than a stack has room for.
+    /// Takes one step after the other. Only a link causes a recursive call: a path can have more names than the stack has room for.
     fn follow(&mut self, path: &Path, links: usize) -> Trail {
         let mut trail = Trail::root();
         let mut steps = Vec::new();
@@ -117,7 +117,7 @@ impl Trails {
                 }
                 _ => Trail::root(),
             };
-            // Further in, the number of links that are left decides too.
+            // Deeper down, the number of remaining links matters too.
             if links == 0 {
                 self.keep(step, &trail);
             }
@@ -125,7 +125,7 @@ impl Trails {
         trail
     }
 
-    /// Keeps where a path leads. If that becomes too much, it starts again: whatever is needed is read again.
+    /// Keeps where a path leads. If that becomes too much, it starts again: the rest is read again.
     fn keep(&mut self, path: &Path, trail: &Trail) {
         let paths = trail.links.iter().chain([&trail.end]);
         let sizes = paths.map(|path| path.as_os_str().len() + PATH_SIZE);
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// Follows a name below a folder, and compares what is met.
+    /// Follows a name below a folder, and compares the links that it meets.
     fn check(root: &Path, name: &str, links: &[&str], end: &str) {
         let trail = Trails::default().of(&root.join(name));
         let links: Vec<PathBuf> = links.iter().map(|link| root.join(link)).collect();

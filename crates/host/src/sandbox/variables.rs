@@ -1,4 +1,4 @@
-//! Places that variables of the user name. The values come in; nothing is looked up here.
+//! Places that the user's variables name. The values are arguments; nothing is read here.
 
 use std::{
     env,
@@ -15,14 +15,14 @@ use super::{
 /// Paths that environment variables name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedByVariables {
-    /// What others run or obey: never written.
+    /// Files that other programs run or obey: never written.
     pub obeyed: Vec<PathBuf>,
-    /// Where keys are: never read or written.
+    /// Places of keys: never read or written.
     pub secret: Vec<PathBuf>,
 }
 
 impl NamedByVariables {
-    /// Reads the variables that matter through `variable`. Relative paths are ignored: they mean another place in every folder.
+    /// Reads the relevant variables through `variable`. Relative paths are ignored: they mean a different place in every folder.
     #[must_use]
     pub fn read(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut named = Self::default();

@@ -1,8 +1,8 @@
-//! A walk through a folder and all below it, by handles: no path is too long for it, no tree too deep, and no link is followed.
+//! A walk through a folder and everything below it, by handles: no path is too long for it, no tree too deep, and no link is followed.
 //!
-//! A folder is opened from the handle of its parent. Only the innermost handles are kept open; an outer one is opened again as the
-//! parent of the folder that was left, and compared with its earlier state. No folder is too large for it either: the names of those that
-//! are entered later are in a [`NameStack`], and a visitor keeps only what matters to it.
+//! A folder is opened from the handle of its parent. Only the innermost handles are kept open; an outer folder is opened again as the
+//! parent of the folder that was left, and compared with its earlier state. No folder is too large for it either: the names of folders that
+//! are entered later are in a [`NameStack`], and a visitor keeps only relevant entries.
 
 use std::{
     cell::OnceCell,
@@ -30,15 +30,15 @@ use super::{
 
 /// How many handles stay open.
 const OPEN_HANDLES: usize = 32;
-/// The longest path that is followed, in bytes: 8,000 folders with the longest names. A child could nest folders until the memory of
-/// this program is used up: each level needs some, too.
+/// The longest path that is followed, in bytes: 8,000 folders with the longest names. Otherwise a child could nest folders until this
+/// program runs out of memory, since each level needs some.
 const LONGEST_PATH: usize = 2 << 20;
-/// How many bytes of entries are read at once.
+/// How many bytes of entries one read returns.
 const BUFFER: usize = 32 << 10;
 
 /// Takes part in a walk.
 pub(super) trait Visitor {
-    /// What an entry is to the visitor.
+    /// How the visitor treats an entry.
     fn sees(&mut self, folder: &VisitedFolder<'_>, entry: &ListedEntry<'_>) -> Interest;
 
     /// Whether a folder is skipped.
@@ -51,11 +51,11 @@ pub(super) trait Visitor {
         wanted: Vec<RelevantEntry>,
     ) -> Option<Vec<OsString>>;
 
-    /// A folder can't be opened or read. Whether that should be tried once more.
+    /// Called when a folder can't be opened or read. Returns whether to retry.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool;
 }
 
-/// What an entry is to a visitor. What is relevant is kept in memory until the folder was read.
+/// How a visitor treats an entry. Relevant entries are kept in memory until the folder is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
     /// It is visited, and entered only if the visitor decides so.
@@ -66,7 +66,7 @@ pub(super) enum Interest {
     Closed,
 }
 
-/// An entry as the listing of its folder has it.
+/// An entry as listed in its folder.
 pub(super) struct ListedEntry<'w> {
     pub(super) name: &'w OsStr,
     pub(super) inode: u64,
@@ -84,7 +84,7 @@ pub(super) struct VisitedFolder<'w> {
 }
 
 impl VisitedFolder<'_> {
-    /// How the folder compares names. It is asked once.
+    /// How the folder compares names. It is determined once.
     pub(super) fn names(&self) -> NameSet {
         *self.names.get_or_init(|| NameSet::of_handle(self.handle))
     }
@@ -97,7 +97,7 @@ pub(super) struct Unopened<'w> {
     pub(super) around: Option<(BorrowedFd<'w>, &'w OsStr)>,
 }
 
-/// An entry that matters.
+/// A relevant entry.
 pub(super) struct RelevantEntry {
     pub(super) name: OsString,
     pub(super) is_folder: bool,
@@ -122,7 +122,7 @@ pub(super) struct FolderWalk<'v, V> {
     levels: Vec<WalkLevel>,
     /// The folders of all levels that are still to be entered.
     waiting: NameStack,
-    /// Of the innermost levels.
+    /// The handles of the innermost levels.
     handles: VecDeque<OwnedFd>,
 }
 
@@ -272,7 +272,7 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
         Ok(())
     }
 
-    /// Goes back to the folder around the one that is done.
+    /// Returns to the parent of the finished folder.
     fn leave(&mut self) {
         self.levels.pop();
         let done = self.handles.pop_back();
@@ -297,7 +297,7 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
         });
         match parent {
             Ok(parent) => self.handles.push_back(parent),
-            // The folder was moved meanwhile; what is left of the levels around it can't be reached.
+            // The folder was moved meanwhile; the remaining entries of the outer levels can't be reached.
             Err(error) => {
                 self.failed(error.into());
                 self.levels.clear();
@@ -386,7 +386,7 @@ pub(crate) fn shown(path: &Path) -> String {
     format!("{head}…{tail}")
 }
 
-/// A path to be kept for people. A long one is shortened: a child could make so many of them that they fill the memory.
+/// A path in the form that is kept for people. A long one is shortened: otherwise a child could create enough of them to fill the memory.
 pub(super) fn kept(path: &Path) -> PathBuf {
     match path.as_os_str().len() < PATH_MAX {
         true => path.to_owned(),

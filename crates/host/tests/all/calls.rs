@@ -92,6 +92,6 @@ fn with_a_proxy_there_is_tcp_and_nothing_else() {
 #[test]
 fn shared_memory_of_others_is_out_of_reach() {
     check(&Room::new(Mechanism::Landlock), "shm", "EPERM");
-    // In a namespace there are no others.
+    // In a namespace there are no other processes.
     check(&Room::new(Mechanism::Namespaces), "shm", "allowed");
 }

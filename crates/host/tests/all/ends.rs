@@ -1,4 +1,4 @@
-//! How a child ends: in time, altogether, and with a bounded answer.
+//! How a child ends: in time, completely, and with bounded output.
 
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn who_ignores_the_request_to_end_is_ended_within_a_second() {
             assert_eq!(outcome.exit, exit, "{outcome:?}");
             started.elapsed()
         };
-        // A machine that does other things has delays that are not ours. A child beside it has the same ones.
+        // A busy machine has delays of its own. A child beside it has the same ones.
         let tries = (0..5).map(|_| {
             let mut other = Room::new(mechanism);
             other.timeout = Duration::from_millis(300 + 1000 + 400);
@@ -176,7 +176,7 @@ fn a_grandchild_that_holds_the_pipe_does_not_block_the_caller() {
 // case 87
 #[test]
 fn processes_that_run_away_from_their_parents_are_found() {
-    // Each starts the next and ends at once, so that none has a parent for long.
+    // Each starts the next and exits immediately, so that none has a parent for long.
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         room.timeout = Duration::from_millis(500);
@@ -209,7 +209,7 @@ fn a_child_can_not_end_its_supervisor() {
     }
 }
 
-/// Not a test: what `nothing_outlives_the_parent` starts and kills.
+/// Not a test: the process that `nothing_outlives_the_parent` starts and kills.
 #[test]
 #[ignore = "waits to be killed"]
 fn a_parent_that_waits() {

@@ -1,4 +1,4 @@
-//! What a child may read and write, and what not even inside an allowed folder.
+//! The files that a child may read and write, and those that are denied even inside an allowed folder.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -121,7 +121,7 @@ fn what_others_obey_can_not_be_written() {
 
 #[test]
 fn the_working_directory_does_not_bypass_the_mounts() {
-    // The handle of the folder was opened outside; what is below it must be the view of the inside nevertheless.
+    // The handle of the folder was opened outside; the files below it must nevertheless be those of the inner view.
     let mut room = Room::new(Mechanism::Namespaces);
     room.file("work/.bashrc", "as it was");
     room.profile.protect = room.protected(&[]);
@@ -268,7 +268,7 @@ fn harmless_devices_work_and_no_others() {
 // case 94
 #[test]
 fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
-    // Landlock can't exclude a place from a folder: the documentation of `sandbox` states the price.
+    // Landlock can't exclude a place from a folder: the documentation of `sandbox` describes the consequence.
     let mut room = Room::new(Mechanism::Landlock);
     room.file("work/AGENTS.md", "as it was");
     room.file("work/src/old", "");

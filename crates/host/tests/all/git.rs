@@ -15,7 +15,7 @@ use crate::world::Place;
 /// Folders of programs that find different versions of git, where a machine has several.
 const VERSIONS: &[&str] = &["/usr/bin:/bin", "/usr/local/bin:/usr/bin:/bin"];
 
-/// What every hook of git is called.
+/// The names of all git hooks.
 const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -55,7 +55,7 @@ fn plain_git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 impl Place {
-    /// Runs git for the skill: the exit code, and all that it printed.
+    /// Runs git for the skill: the exit code, and all output.
     fn git(&self, arguments: &[&str]) -> Result<(Option<i32>, String), ExecutionError> {
         self.git_in("project", arguments)
     }
@@ -86,7 +86,7 @@ impl Place {
         Ok((code, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// The same for what must work; only what it printed.
+    /// The same for commands that must succeed; only the output.
     fn git_says(&self, arguments: &[&str]) -> String {
         let (code, text) = self.git(arguments).unwrap();
         assert_eq!(code, Some(0), "git {arguments:?}: {text}");
@@ -326,7 +326,7 @@ fn options_are_taken_in_full_and_only_from_the_list() {
     assert!(!place.path("project/x").exists());
 }
 
-/// A value for an option of the list, such that git gets far.
+/// A value for an option of the list, chosen so that git does not stop early.
 fn spelt(option: &str) -> Vec<String> {
     let value = |name: &str| match name {
         "--format=" | "--pretty[=]" => "%H",
@@ -357,7 +357,7 @@ fn spelt(option: &str) -> Vec<String> {
     }
 }
 
-/// What a command works on, so that it does something.
+/// The arguments of a command, chosen so that it has an effect.
 fn operand(command: &str) -> &'static [&'static str] {
     match command {
         "blame" => &["text.txt"],
@@ -377,7 +377,7 @@ fn operand(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// A repository in which every setting that git documents, every hook and every driver is a program that leaves a file.
+/// A repository in which every setting that git documents, every hook and every driver is a program that writes a file.
 struct Trap {
     place: Place,
     out: PathBuf,
@@ -388,7 +388,7 @@ impl Trap {
         let mut place = changed(programs);
         let granted = ["git:read(./**)", "git:write(./**)", "file:write(./out/**)"];
         let other = Place::new(&granted, &[]);
-        // The same folder, with more granted.
+        // The same folder, with more permissions.
         fs::remove_dir_all(other.path("project")).unwrap();
         fs::rename(place.path("project"), other.path("project")).unwrap();
         fs::rename(place.path("upstream"), other.path("upstream")).unwrap();
@@ -422,7 +422,7 @@ impl Trap {
         trap
     }
 
-    /// Every key that git documents, with a name in place of what can be anything.
+    /// Every key that git documents, with a name in place of each variable part.
     fn keys(&self) -> BTreeSet<String> {
         let listed = plain_git(&self.place.path("home"), &["help", "-c"]);
         let more = [
@@ -493,7 +493,7 @@ impl Trap {
         }
     }
 
-    /// A program that leaves a file of this name.
+    /// A program that writes a file of this name.
     fn canary(&self, name: &str) -> PathBuf {
         let folder = self.place.path("project/.git/canaries");
         fs::create_dir_all(&folder).unwrap();
@@ -513,7 +513,7 @@ impl Trap {
         names
     }
 
-    /// Runs every command, on request with every option, some at a time.
+    /// Runs every command, on request with every option, a few at a time.
     fn run_all(&self, with_options: bool) -> usize {
         let mut runs = 0;
         for (command, permission, options) in git_commands() {
@@ -552,7 +552,7 @@ impl Trap {
         runs
     }
 
-    /// Back to a branch with changes, without asking any of the settings.
+    /// Switches back to a branch with changes, without using any of the settings.
     fn reset(&self) {
         let project = self.place.path("project");
         for name in ["index.lock", "MERGE_HEAD", "REVERT_HEAD"] {
@@ -568,7 +568,7 @@ impl Trap {
 fn a_trap_springs_for_git_itself() {
     let trap = Trap::new(VERSIONS[0]);
     let project = trap.place.path("project");
-    // Only what names programs, or git stops at numbers that are none.
+    // Only settings that name programs; otherwise git stops at invalid numbers.
     let config: String = [
         "core.fsmonitor",
         "filter.x.clean",
@@ -678,7 +678,7 @@ fn a_missing_object_is_not_fetched() {
     assert_eq!(trap.sprung(), Vec::<String>::new());
 }
 
-/// The list as people review it.
+/// The list in the form that people review.
 #[test]
 fn the_list_of_git_commands() {
     let mut table = String::new();

@@ -1,4 +1,4 @@
-//! What a child may use up.
+//! The resources that a child may use.
 
 use std::fs;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn a_fork_bomb_is_bounded_and_leaves_nothing() {
             ..SandboxLimits::default()
         };
         room.timeout = Duration::from_millis(800);
-        // Five levels of four, so that it ends by itself even where nothing holds it.
+        // Five levels of four, so that it ends by itself even without a limit.
         room.file(
             "work/bomb.sh",
             "[ $1 -gt 5 ] && exec sleep 20; for i in 1 2 3 4; do sh bomb.sh $(($1+1)) & done; wait\n",

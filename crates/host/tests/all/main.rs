@@ -1,4 +1,4 @@
-//! Real children in a real sandbox: every promise is a program that tries to break it.
+//! Real children in a real sandbox: for every promise, a program tries to break it.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -1,4 +1,4 @@
-//! What a child can reach.
+//! The network that a child can reach.
 
 use std::fs::File;
 use std::io::{Read, Write};

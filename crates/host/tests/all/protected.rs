@@ -23,7 +23,7 @@ const EVERYWHERE: &[&str] = &[
     "file:read(~/**)",
 ];
 
-/// One path for every row that counts in the project or in the home.
+/// One path for every row that applies in the project or in the home.
 fn rows(place: &Place) -> Vec<PathBuf> {
     let (home, project) = (place.path("home"), place.path("project"));
     let protection = Protection::new(Some(&home), &project, &project, &[]);
@@ -200,7 +200,7 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
             "{folder}: {found:?}"
         );
     }
-    // A child is not given the root of the machine, but what is in it.
+    // A child does not get the root of the machine itself, but its entries.
     for flag in ["--allow-read=", "--allow-write="] {
         let list = deno_flag(&place, flag);
         assert!(list.iter().any(|path| path.starts_with("/usr")), "{list:?}");
@@ -228,7 +228,7 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
     }
 }
 
-/// Runs a script of the skill, and returns what it printed.
+/// Runs a script of the skill, and returns its output.
 fn run(place: &Place, script: &str) -> String {
     place.file("skill/scripts/do.sh", &format!("#!/bin/sh\n{script}\n"));
     let done = place.act(Act::Script {
@@ -341,7 +341,7 @@ fn a_host_function_writes_no_single_file_that_git_runs() {
     }
 }
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random numbers that are the same each time.
 struct Dice(u64);
 
 impl Dice {
@@ -389,7 +389,7 @@ const OBEYED: &[&str] = &[
     "bin/ls",
 ];
 
-/// A path below one of the places: a few plain names, and sometimes one that others obey.
+/// A path below one of the places: a few plain names, and sometimes a protected one.
 fn path(dice: &mut Dice, place: &Place) -> PathBuf {
     let mut path = place.path(dice.pick(&["project", "home", "outside"]));
     for _ in 0..dice.roll(3) {
@@ -557,14 +557,14 @@ fn no_random_act_changes_a_protected_file() {
         changed += some;
         undone += more;
     }
-    // Otherwise nothing was tried.
+    // Otherwise nothing was tested.
     assert!(
         changed > 20 && undone > 5,
         "{changed} changed, {undone} undone"
     );
 }
 
-/// A line of a shell in the project, from a skill with these permissions.
+/// A shell command line in the project, from a skill with these permissions.
 fn line(script: &str) -> Act {
     Act::Line(CommandLine {
         text: script.into(),

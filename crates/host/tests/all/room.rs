@@ -1,4 +1,4 @@
-//! A folder to play in, a fake home beside it, and one function that runs a program there.
+//! A test folder with a fake home beside it, and one function that runs a program there.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use metier_host::child::{self, ChildError, ChildOutcome, ChildSpec, Confinement,
 use metier_host::sandbox::{Mechanism, Protection, SandboxProfile, system_read};
 use metier_testkit::patience::PATIENCE;
 
-/// Both ways of keeping a child in.
+/// Both sandbox mechanisms.
 pub(crate) const BOTH: [Mechanism; 2] = [Mechanism::Namespaces, Mechanism::Landlock];
 
 /// The shim of the tests.
@@ -20,12 +20,12 @@ pub(crate) fn shim() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_metier-exec"))
 }
 
-/// The program that tries things.
+/// The program that tries forbidden acts.
 pub(crate) fn probe() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_metier-probe"))
 }
 
-/// A closed environment.
+/// An isolated environment.
 pub(crate) struct Room {
     folder: tempfile::TempDir,
     pub(crate) profile: SandboxProfile,
@@ -69,7 +69,7 @@ impl Room {
         self.home().join("work")
     }
 
-    /// What is protected in the workspace, with these folders `.git` open in part.
+    /// The protected places in the workspace, with these `.git` folders open in part.
     pub(crate) fn protected(&self, open: &[PathBuf]) -> Vec<PathBuf> {
         let work = self.work();
         Protection::new(None, &work, &work, &[]).around(&[work], open)
@@ -103,25 +103,25 @@ impl Room {
         child::run(&spec)
     }
 
-    /// Runs a script of the shell.
+    /// Runs a shell script.
     pub(crate) fn sh(&self, script: &str) -> ChildOutcome {
         self.run("/bin/sh", &["-c", script]).expect("an outcome")
     }
 
-    /// Runs the program that tries things.
+    /// Runs the program that tries forbidden acts.
     pub(crate) fn probe(&self, args: &[&str]) -> ChildOutcome {
         let program = probe().to_str().expect("a readable path");
         self.run(program, args).expect("an outcome")
     }
 }
 
-/// The protected places that were put back, by their names.
+/// The names of the protected places that were restored.
 pub(crate) fn undone(outcome: &ChildOutcome) -> Vec<PathBuf> {
     let places = outcome.undone.iter();
     places.map(|place| place.path.clone()).collect()
 }
 
-/// What was printed, for comparing.
+/// The output, for comparing.
 pub(crate) fn out(outcome: &ChildOutcome) -> String {
     String::from_utf8_lossy(&outcome.stdout).trim().to_owned()
 }

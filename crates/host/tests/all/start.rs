@@ -395,7 +395,7 @@ fn an_interpreter_finds_its_library() {
     }
 }
 
-/// A room with a skill, its judged copy, and a folder that was not approved. Each has a `tool` that prints its own folder's name.
+/// A room with a skill, its approved copy, and a folder that was not approved. Each has a `tool` that prints its own folder's name.
 fn with_skill() -> Room {
     let mut room = Room::new(Mechanism::Namespaces);
     for name in ["skill", "judged", "unapproved"] {
@@ -410,7 +410,7 @@ fn with_skill() -> Room {
     room
 }
 
-/// Starts a program in a folder, and does something as soon as the mounts are there.
+/// Starts a program in a folder, and runs a function as soon as the mounts exist.
 fn run_after_mounts(
     room: &Room,
     program: &Path,

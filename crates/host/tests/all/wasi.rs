@@ -1,4 +1,4 @@
-//! What a grant opens for WebAssembly, and what it does not.
+//! The places that a grant opens for WebAssembly, and those that it does not.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,7 @@ use metier_host::execution::ExecutionError;
 
 use crate::world::Place;
 
-/// The folders that are opened, such as `project/docs r`, and what is not.
+/// The opened folders, such as `project/docs r`, and the others.
 fn opened(place: &Place) -> (Vec<String>, Vec<String>) {
     let root = place.path("");
     let root = root.to_string_lossy().trim_end_matches('/').to_owned() + "/";
@@ -53,7 +53,7 @@ fn folders_are_opened_and_files_are_not() {
     place.file("project/docs/a.md", "");
     place.file("project/one.txt", "");
     place.file("project/src/main.rs", "");
-    // Each also by the name that a program in the project would use.
+    // Each also under the name that a program in the project would use.
     let places = [
         "project/out rw",
         "project/out rw as out",

@@ -1,4 +1,4 @@
-//! A process that sandboxed itself: what it can no longer do, and that it still can do its work.
+//! A process that sandboxed itself: the acts that it can no longer do, and those that still work.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ use crate::session::{Desk, PATIENCE, hello};
 /// The signal of a call that is not allowed.
 const SIGSYS: i32 = 31;
 
-/// What a confined process printed, and the signal that it died of.
+/// The output of a sandboxed process, and the signal that killed it.
 fn confined(words: &[&str]) -> (String, Option<i32>) {
     let mut command = Command::new(probe());
     let output = command.arg("confined").args(words).output().unwrap();
@@ -116,7 +116,7 @@ fn a_worker_outlives_the_thread_that_started_it() {
         )
     };
     let mut session = std::thread::spawn(move || open().unwrap()).join().unwrap();
-    // A thread can be joined a moment before the kernel ends what it started.
+    // A thread can be joined a moment before the kernel ends the processes that it started.
     for _ in 0..20 {
         let answer = session.call(method::TOOL, json!({}), &Desk::default(), PATIENCE);
         assert_eq!(answer.unwrap(), json!({}));

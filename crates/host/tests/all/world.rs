@@ -1,4 +1,4 @@
-//! The world of a grant: children with a conversation, variables that stay, and searches for files.
+//! The world of a grant: children that exchange messages, variables that persist, and searches for files.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::room::shim;
 use crate::session::{Desk, PATIENCE, hello, lives, script};
 
-/// A skill, a project, a home, and what was granted.
+/// A skill, a project, a home, and the granted permissions.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
     grant: Arc<Grant>,
@@ -37,7 +37,7 @@ pub(crate) struct Place {
     pub(crate) unsandboxed: bool,
     /// Happens when the skill's files are copied: after the grant was read, and before the child starts.
     pub(crate) meanwhile: Arc<dyn Fn() + Send + Sync>,
-    /// Connections that are over.
+    /// Finished connections.
     connections: (
         mpsc::Sender<ProxyConnection>,
         mpsc::Receiver<ProxyConnection>,
@@ -113,7 +113,7 @@ impl Place {
         path
     }
 
-    /// Does something in this world.
+    /// Does an act in this world.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&ActExecutor) -> T) -> T {
         let host = HostEnvironment {
             shim: shim().to_owned(),
@@ -133,7 +133,7 @@ impl Place {
             folder: Some(folder.clone()),
             write_files: Arc::new(move |to| {
                 meanwhile();
-                // The handle's own name: this copy is for tests, where nothing bends the way.
+                // The handle's own name: this copy is for tests, where no other process changes the path.
                 let to = format!("/proc/self/fd/{}", to.as_raw_fd());
                 let copied = copy(&folder, Path::new(&to));
                 copied.map_err(|error| ExecutionError::NoCopy(error.to_string()))
@@ -214,12 +214,12 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// As good as written down.
+/// Counts as recorded.
 pub(crate) fn begun(permit: &Permit) -> RecordedAct<'_, Permit, ()> {
     RecordedAct::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
 }
 
-/// Opens a script of the skill in its world, and does something with it.
+/// Opens a script of the skill in its world, and runs a function with it.
 fn talk(
     place: &Place,
     text: &str,
@@ -589,7 +589,7 @@ fn ignore_files_count_as_they_do_for_others() {
     place.file("project/.gitignore", "*.log\n/out/\n");
     place.file("project/.ignore", "*.tmp\n");
     place.file("project/sub/.gitignore", "!keep.log\n!y.tmp\n");
-    // Another repository inside this one: ignore rules out here don't apply to it.
+    // Another repository inside this one: outer ignore rules don't apply to it.
     place.file("project/other/.git/HEAD", "");
     assert_eq!(
         place.find("project", "**").0,
@@ -626,7 +626,7 @@ fn a_million_names_and_endless_folders_are_omitted_in_time() {
     place.file("project/a.txt", "needle\n");
     let (paths, truncated) = in_time("the search", || place.find("project", "**/*.txt"));
     assert_eq!((paths, truncated), (vec!["a.txt".to_owned()], true));
-    // The standard library can't remove what has no path.
+    // The standard library can't remove files whose paths are too long.
     let removed = std::process::Command::new("rm")
         .arg("-rf")
         .arg(place.path("project"))
@@ -701,7 +701,7 @@ fn what_is_found_is_bounded() {
     );
     let (lines, _) = place.search("project", "x", Some("long.txt"));
     assert_eq!(lines[0].len(), "long.txt:1:".len() + 400);
-    // Patterns that other engines never return from, or that need all of the memory.
+    // Patterns for which other engines never return, or use all memory.
     assert_eq!(
         place.search("project", "(x+x+)+y", None),
         (Vec::new(), false)

@@ -1,4 +1,4 @@
-//! How sources are reached: git in the sandbox, HTTP with checked addresses, and a quarantine folder for what was not scanned yet.
+//! Access to sources: git in the sandbox, HTTP with checked addresses, and a quarantine folder for unscanned files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{SourceLimits, error::FetchError, quarantine::QuarantineRoom};
 
-/// How sources are reached. [`HostAccess`](super::HostAccess) is the real one.
+/// Access to sources. [`HostAccess`](super::HostAccess) is the real one.
 pub trait SourceAccess: Send + Sync {
     /// The folder that `~` at the start of a path stands for.
     fn home(&self) -> Option<&Path>;
@@ -20,7 +20,7 @@ pub trait SourceAccess: Send + Sync {
     /// If it can't be created.
     fn quarantine(&self) -> Result<QuarantineRoom, FetchError>;
 
-    /// Runs git in the sandbox and returns what it printed.
+    /// Runs git in the sandbox and returns its output.
     ///
     /// # Errors
     /// If git can't be started, reports an error, or exceeds a limit.
@@ -32,7 +32,7 @@ pub trait SourceAccess: Send + Sync {
     /// If git can't be started.
     fn objects(&self, run: &GitRun<'_>) -> Result<Box<dyn ObjectReader>, FetchError>;
 
-    /// Downloads a file whole. An answer with another status than 200 is an error.
+    /// Downloads a whole file. A response with a status other than 200 is an error.
     ///
     /// # Errors
     /// If the address is refused, at any redirect, or the download fails or exceeds a limit.
@@ -48,11 +48,11 @@ pub struct GitRun<'a> {
     pub repository: &'a Path,
     /// The command and its arguments.
     pub arguments: &'a [&'a str],
-    /// What git reads.
+    /// The standard input of git.
     pub input: &'a [u8],
     /// The remote that git can reach under the name `origin`; `None` for work on objects that were fetched before.
     pub remote: Option<&'a GitRemote>,
-    /// The most bytes that it can print.
+    /// The maximum size of its output, in bytes.
     pub max_output: usize,
     /// Called with the number of bytes received so far.
     pub progress: &'a (dyn Fn(u64) + Sync),
@@ -94,7 +94,7 @@ pub struct DownloadRequest<'a> {
     pub url: &'a Url,
     /// The address that the user typed: only its host can be one of this machine or of a private network.
     pub typed: &'a Url,
-    /// The most bytes.
+    /// The maximum size, in bytes.
     pub max_bytes: usize,
     /// Called with the number of bytes so far, and the total if the server announced it.
     pub progress: &'a (dyn Fn(u64, Option<u64>) + Sync),
@@ -102,10 +102,10 @@ pub struct DownloadRequest<'a> {
     pub limits: &'a SourceLimits,
 }
 
-/// What was downloaded.
+/// A download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Download {
-    /// The address that answered, after all redirects.
+    /// The final address, after all redirects.
     pub url: Url,
     /// Its media type, in lower case and without parameters; empty if none was stated.
     pub media_type: String,

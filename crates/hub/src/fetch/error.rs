@@ -1,4 +1,4 @@
-//! Why a source was not opened, or a skill of it not read.
+//! Why a source was not opened, or a skill of it was not read.
 
 use std::{io, path::PathBuf};
 
@@ -8,10 +8,10 @@ use metier_package::{ArchiveError, PathError, TreeError};
 
 use crate::{index::IndexError, marketplace::MarketplaceError};
 
-/// What went wrong with a source or one of its skills.
+/// An error of a source or one of its skills.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// There is nothing at a path.
+    /// There is no file or folder at a path.
     #[error("`{}` does not exist", .0.display())]
     Missing(PathBuf),
     /// A file or folder on this machine can't be read or written.
@@ -19,7 +19,7 @@ pub enum FetchError {
     Disk {
         /// The file or folder.
         path: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         error: io::Error,
     },
     /// A source without a skill.
@@ -41,7 +41,7 @@ pub enum FetchError {
     Skill {
         /// Its folder in the source.
         folder: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: SkillProblem,
     },
     /// A source with more names or skills than the limit.
@@ -51,7 +51,7 @@ pub enum FetchError {
         source_name: String,
         /// The limit.
         limit: usize,
-        /// What is counted.
+        /// The kind of the counted entries.
         what: &'static str,
     },
     /// An archive that is refused.
@@ -59,15 +59,15 @@ pub enum FetchError {
     Archive {
         /// The archive.
         source_name: String,
-        /// What is wrong with the archive.
+        /// The problem of the archive.
         error: ArchiveError,
     },
-    /// An archive that must hold exactly one skill.
+    /// An archive that must contain exactly one skill.
     #[error("`{source_name}` is refused: {error}")]
     Package {
         /// The archive.
         source_name: String,
-        /// What is wrong with its files.
+        /// The problem of its files.
         error: TreeError,
     },
     /// A list of skills that can't be read.
@@ -75,7 +75,7 @@ pub enum FetchError {
     Index {
         /// Where it is.
         url: String,
-        /// What is wrong with its content.
+        /// The problem of its content.
         error: IndexError,
     },
     /// A marketplace that can't be read.
@@ -83,7 +83,7 @@ pub enum FetchError {
     Marketplace {
         /// Where it is.
         place: String,
-        /// What is wrong with its content.
+        /// The problem of its content.
         error: MarketplaceError,
     },
     /// A request that was refused or failed.
@@ -91,10 +91,10 @@ pub enum FetchError {
     Net {
         /// The address.
         url: String,
-        /// What the network reported.
+        /// The error of the network.
         error: Box<NetError>,
     },
-    /// A server that answered with an error.
+    /// A server that returned an error.
     #[error(
         "`{url}` can't be downloaded: the server answered with status {status}{}",
         said(message)
@@ -104,7 +104,7 @@ pub enum FetchError {
         url: String,
         /// The status code.
         status: u16,
-        /// The first line of the answer, if it is text.
+        /// The first line of the response, if it is text.
         message: String,
     },
     /// A download with other bytes than announced.
@@ -114,18 +114,18 @@ pub enum FetchError {
         url: String,
         /// The digest that was announced.
         expected: Digest,
-        /// The digest of what was downloaded.
+        /// The digest of the downloaded bytes.
         found: Digest,
     },
     /// A site without a list of skills.
     #[error("`{0}` has no list of skills below /.well-known/")]
     NoIndex(String),
-    /// An answer that is not what its API promises.
+    /// A response that does not match its API.
     #[error("`{url}` answered with something unexpected: {reason}")]
     Answer {
         /// The address.
         url: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// Git reported an error.
@@ -133,7 +133,7 @@ pub enum FetchError {
     Git {
         /// The repository.
         source_name: String,
-        /// What git reported, and what the network refused.
+        /// Git's message, and the network's refusals.
         message: String,
     },
     /// Git can't be started.
@@ -144,7 +144,7 @@ pub enum FetchError {
     NoReference {
         /// The repository.
         source_name: String,
-        /// The branch, tag or commit that was asked for.
+        /// The requested branch, tag or commit.
         reference: String,
     },
     /// A skill of a registry, which only the client of the registry can fetch.
@@ -206,7 +206,7 @@ pub enum SkillProblem {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system reported.
+        /// The error of the system.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The files of a source, whatever it is: listed folder by folder, and read only where a skill is.
+//! The files of any source: listed folder by folder, and read only for skills.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use metier_package::{ArchiveLimits, PackageFile, PackagePath, PackageTree};
 
 use super::error::{FetchError, SkillProblem};
 
-/// What a name in a folder is.
+/// The type of a name in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     Folder,

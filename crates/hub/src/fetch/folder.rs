@@ -124,7 +124,7 @@ impl DiskFolder {
             .map_err(|error| unreadable(tree, error))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
-                // A path that no package can have is found before its folders are walked.
+                // A path that no package can have is rejected before its folders are walked.
                 let checked = metier_package::PackagePath::new(path);
                 checked.map_err(|error| tree.refuse(error))?;
                 let inner = openat(handle, name, FOLDER, Mode::empty())
@@ -151,7 +151,7 @@ impl SourceFiles for DiskFolder {
         let handle = match self.descend(folder) {
             Ok(handle) => handle,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Vec::new()),
-            // A folder of another user below the one that was named.
+            // A folder of another user below the one that the user named.
             Err(Errno::ACCESS) if !folder.is_empty() => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
@@ -196,7 +196,7 @@ impl SourceFiles for DiskFolder {
     }
 }
 
-/// Whether a link leads to a folder. Only what is reported depends on it.
+/// Whether a link leads to a folder. Only the message depends on it.
 fn link_kind(folder: &OwnedFd, name: &CStr) -> EntryKind {
     match statat(folder, name, AtFlags::empty()) {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
@@ -218,7 +218,7 @@ fn read_file(
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || size > limit {
         return Ok(None);
     }
-    // One byte more, so that the end of a file that does not grow is seen without another allocation.
+    // One byte more, so that the end of a file that does not grow is detected without another allocation.
     let mut content = Vec::with_capacity(size + 1);
     loop {
         content.reserve(8192.min(content.len()).max(1));

@@ -1,8 +1,9 @@
 //! Git repositories: one commit, fetched without its history, and never checked out.
 //!
-//! Git runs in the sandbox and can reach the remote that was typed, and nothing else. Where the server supports it, only folders are fetched first, then
-//! the manifests, then the files of the skills that are read: a skill of a large repository costs little more than its own files. Trees and blobs are read
-//! from git itself, so that a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook ever runs.
+//! Git runs in the sandbox and can reach only the typed remote. Where the server supports it, only folders are fetched first, then the
+//! manifests, then the files of the skills that are read: a skill of a large repository costs little more than its own files. Trees and
+//! blobs are read from git itself, so that a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook
+//! ever runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -24,9 +25,9 @@ use super::{
 };
 use crate::source::GitSource;
 
-/// The reference that holds what was fetched.
+/// The reference to the fetched commit.
 const FETCHED: &str = "refs/metier/fetched";
-/// The most that git prints about references, in bytes.
+/// The maximum size of git's output about references, in bytes.
 const MAX_REFERENCES: usize = 1 << 20;
 /// The longest line of a listed name, in bytes: mode, kind, object, path.
 const LINE: usize = 400;
@@ -50,7 +51,7 @@ pub(super) struct GitFiles<'a> {
     files: BTreeMap<String, ListedObject>,
     /// All names of the commit, once a link was followed.
     whole: Mutex<Option<Arc<CommitNames>>>,
-    /// The sizes of the objects that were fetched already.
+    /// The sizes of the objects that were already fetched.
     sizes: Mutex<HashMap<String, u64>>,
     /// Held while objects are fetched and listed: an older list must not replace a newer one.
     fetching: Mutex<()>,
@@ -63,20 +64,20 @@ pub(super) struct ListedObject {
     pub(super) id: String,
 }
 
-/// What a reference turned out to be.
+/// The resolution of a reference.
 pub(super) struct ResolvedReference {
     /// The reference or commit to fetch.
     wanted: String,
-    /// The folder that is left of the one that was typed.
+    /// The rest of the typed folder.
     pub(super) folder: String,
     /// The branch, tag or commit, as it is typed again.
     pub(super) reference: Option<String>,
-    /// The name of a skill, if what follows `@` is one.
+    /// The name of a skill, if the text after `@` is one.
     pub(super) skill: Option<String>,
 }
 
 impl GitRemote {
-    /// Reads what [`GitSource::url`] holds.
+    /// Parses the text of [`GitSource::url`].
     fn parse(url: &str) -> Result<Self, FetchError> {
         let unknown = || FetchError::Git {
             source_name: url.to_owned(),
@@ -193,7 +194,7 @@ impl<'a> GitFiles<'a> {
         })
     }
 
-    /// Finds out what the typed reference is: a commit, a branch, a tag, or the name of a skill.
+    /// Determines the type of the typed reference: a commit, a branch, a tag, or the name of a skill.
     fn resolve(&self, source: &GitSource) -> Result<ResolvedReference, FetchError> {
         let folder = source.folder.clone();
         let reference = source.reference.clone();
@@ -278,7 +279,7 @@ impl<'a> GitFiles<'a> {
         if message.contains("object format") {
             self.create_repository("sha256")?;
         } else if message.contains("dumb http") {
-            // A plain file server has no way to leave the history out.
+            // A plain file server can't leave out the history.
             arguments
                 .retain(|argument| *argument != "--depth=1" && *argument != "--filter=blob:none");
         } else if message.contains("couldn't find remote ref") || message.contains("not our ref") {
@@ -315,7 +316,7 @@ impl<'a> GitFiles<'a> {
         folder: &str,
         each: &mut dyn FnMut(&str, ListedObject),
     ) -> Result<(), FetchError> {
-        // The tree of a folder is a name of its own, so that no path is read as a pattern.
+        // The tree of a folder has a name of its own, so that no path is parsed as a pattern.
         let tree = format!("{FETCHED}:{folder}");
         let max_output = self.limits.names.saturating_mul(LINE).min(1 << 29);
         let listed = self.git(&["ls-tree", "-r", "-z", &tree], &[], None, max_output);
@@ -411,7 +412,7 @@ impl<'a> GitFiles<'a> {
         Ok(resolved.found)
     }
 
-    /// The names of the whole commit: a link can lead out of the folder that was typed, and not out of the repository.
+    /// The names of the whole commit: a link can lead out of the typed folder, but not out of the repository.
     fn commit_names(&self) -> Result<Arc<CommitNames>, FetchError> {
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = &*whole {
@@ -426,7 +427,7 @@ impl<'a> GitFiles<'a> {
         Ok(names)
     }
 
-    /// Where a link leads, as it is written.
+    /// The target of a link, as written.
     pub(super) fn link_target(&self, id: &str, limit: u64) -> Result<Option<String>, FetchError> {
         self.ensure(&BTreeSet::from([id]))?;
         if self.sizes().get(id).is_none_or(|size| *size > limit) {
@@ -457,7 +458,7 @@ impl<'a> GitFiles<'a> {
         };
         let mut started = started;
         let result = work(started.as_mut());
-        // After an error its answers could belong to another question.
+        // After an error, its answers could belong to another request.
         if result.is_ok() {
             *reader = Some(started);
         }
@@ -468,7 +469,7 @@ impl<'a> GitFiles<'a> {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists the blobs that are here. Git can't be asked for one of them that may be missing: it would try to fetch it.
+    /// Lists the local blobs. Git can't be asked for a blob that may be missing: it would try to fetch it.
     fn list_objects(&self) -> Result<(), FetchError> {
         let arguments = [
             "cat-file",
@@ -489,7 +490,7 @@ impl<'a> GitFiles<'a> {
         Ok(())
     }
 
-    /// Fetches those of these objects that are not here yet, in one request.
+    /// Fetches those of these objects that are missing, in one request.
     fn ensure(&self, ids: &BTreeSet<&str>) -> Result<(), FetchError> {
         let missing = || -> Vec<&str> {
             let sizes = self.sizes();
@@ -544,7 +545,7 @@ impl<'a> GitFiles<'a> {
     }
 }
 
-/// The hash of a commit that is written out; an abbreviated one can't be fetched.
+/// The hash of a commit in full; an abbreviated one can't be fetched.
 fn hash_of_commit(text: &str) -> Option<&'static str> {
     let is_hex = text
         .bytes()

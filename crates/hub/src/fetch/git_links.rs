@@ -1,8 +1,8 @@
 //! Links of a repository, resolved in its commit.
 //!
-//! A repository uses links to have one file in two places. What a link names is looked up in the same commit, name by name, and becomes a file of the
-//! skill: no file system is involved, so that there is nothing outside the commit that a link could reach. A link that leaves the repository, leads
-//! nowhere, in a circle or to a submodule refuses its skill.
+//! A repository uses links to have one file in two places. The target of a link is looked up in the same commit, name by name, and becomes
+//! a file of the skill: no file system is involved, so that a link can't reach anything outside the commit. A link that leaves the
+//! repository, leads nowhere, in a circle or to a submodule refuses its skill.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{
     git::{GitFiles, ListedObject},
 };
 
-/// The longest target of a link in bytes, and how many links lead from one to another.
+/// The longest target of a link in bytes, and the maximum length of a chain of links.
 const MAX_TARGET: u64 = 4096;
 const MAX_LINKS: usize = 32;
 /// How many folders are linked into each other.
@@ -31,7 +31,7 @@ pub(super) struct ResolvedLinks<'f, 'a> {
 }
 
 impl ResolvedLinks<'_, '_> {
-    /// Adds one name of a skill: a file, or what a link leads to. `at` is its path in the commit, `inner` in the skill.
+    /// Adds one name of a skill: a file, or the target of a link. `at` is its path in the commit, `inner` in the skill.
     pub(super) fn add(
         &mut self,
         tree: &mut TreeBuilder<'_>,
@@ -86,7 +86,7 @@ impl ResolvedLinks<'_, '_> {
         Ok(())
     }
 
-    /// The path in the commit that a link leads to, through all links on the way.
+    /// The path in the commit that a link leads to, through all further links.
     fn follow(&self, link: &str) -> Result<String, LinkStop> {
         let mut links = 0;
         let mut place: Vec<String> = Vec::new();

@@ -24,15 +24,15 @@ use super::{
     quarantine::QuarantineRoom,
 };
 
-/// How often a download that breaks off is continued.
+/// How often an interrupted download is continued.
 const MAX_ATTEMPTS: usize = 5;
 
-/// What the caller provides, since this crate reads no environment: programs, folders, variables, and the stop flag.
+/// The caller's values, since this crate reads no environment: programs, folders, variables, and the stop flag.
 #[derive(Clone, Debug)]
 pub struct AccessSettings {
     /// Our own binary, which is started again to set up the sandbox.
     pub launcher: PathBuf,
-    /// The folder for what is not trusted yet. No skill can reach it.
+    /// The folder for untrusted files. No skill can reach it.
     pub quarantine: PathBuf,
     /// The folders of programs, as in `PATH`.
     pub path: OsString,
@@ -111,7 +111,7 @@ impl HostAccess {
         hosts.map_err(|error| refused(error.to_string()))
     }
 
-    /// One request of a download; what arrives is added to what is there.
+    /// One request of a download; received bytes are appended to the earlier ones.
     fn attempt(
         &self,
         request: &DownloadRequest<'_>,
@@ -158,23 +158,23 @@ impl HostAccess {
     }
 }
 
-/// The bytes of a download so far, and how to recognise the file that they belong to.
+/// The bytes of a download so far, and how to recognise their file.
 #[derive(Default)]
 struct PartialDownload {
     bytes: Vec<u8>,
     tag: Option<String>,
     total: Option<u64>,
-    /// A status that has no content of the file.
+    /// A status without content of the file.
     other_status: bool,
 }
 
 impl PartialDownload {
-    /// What the server recognises the file by, if there is something to continue.
+    /// The server's identifier of the file, if there is a download to continue.
     fn validator(&self) -> Option<&str> {
         self.tag.as_deref().filter(|_| !self.bytes.is_empty())
     }
 
-    /// Reads the head of an answer; `false` if its body is not to be taken.
+    /// Reads the head of a response; `false` if its body is not used.
     fn begin(&mut self, response: &FetchResponse) -> bool {
         let header = |name: &str| {
             let mut headers = response.headers.iter();
@@ -190,7 +190,7 @@ impl PartialDownload {
             && tag == self.tag.as_deref()
             && header("content-range").and_then(first_of_range) == Some(self.bytes.len() as u64);
         if !continues {
-            // The whole file again, or a part that belongs to another one.
+            // The whole file again, or a part of another file.
             self.bytes.clear();
             self.total = announced;
         }
@@ -247,11 +247,11 @@ impl SourceAccess for HostAccess {
             }
             match result {
                 Ok(response) if response.status == 206 && partial.validator().is_none() => {
-                    // A part of another file than the one that was begun: all of it again.
+                    // A part of another file than the first one: it is downloaded again.
                     partial = PartialDownload::default();
                 }
                 Ok(response) => return finished(request, &response, partial),
-                // What broke off can be continued, or begun again.
+                // An interrupted download can be continued, or restarted.
                 Err(NetError::Broken { .. }) if attempt < MAX_ATTEMPTS => {
                     if partial.tag.is_none() || partial.other_status {
                         partial = PartialDownload::default();
@@ -269,7 +269,7 @@ impl SourceAccess for HostAccess {
     }
 }
 
-/// Checks an answer that arrived completely.
+/// Checks a complete response.
 fn finished(
     request: &DownloadRequest<'_>,
     response: &FetchResponse,

@@ -1,15 +1,15 @@
 //! The user's git in the sandbox.
 //!
-//! | remote | what git can reach |
+//! | remote | access of git |
 //! |---|---|
 //! | `https` | the typed host, through the checking proxy of the host crate; a redirect to another host is refused |
 //! | `http` | the same, on this machine only |
 //! | `file` | that folder, for reading |
-//! | `ssh` | one listener, behind which is the user's own ssh, connected to the typed host (see [`super::host_ssh`]) |
+//! | `ssh` | one listener, behind which the user's own ssh is connected to the typed host (see [`super::host_ssh`]) |
 //!
-//! Git sees no home and no configuration but the one in quarantine: no hooks, attributes, aliases, helpers or other protocols. It can start only git. A
-//! credential for `https` is requested from the user's own git, outside the sandbox and only after the server demanded one: no byte of the repository takes
-//! part in that, and the answer is given to the sandboxed git for this host alone, without redirects.
+//! Git sees no home and no configuration except the one in quarantine: no hooks, attributes, aliases, helpers or other protocols. It can
+//! start only git. A credential for `https` is requested from the user's own git, outside the sandbox and only after the server demanded
+//! one: no byte of the repository takes part in that, and the sandboxed git gets the credential for this host alone, without redirects.
 
 use std::{
     ffi::OsString,
@@ -65,10 +65,10 @@ const SETTINGS: &[&str] = &[
 /// Programs of git that take part in a fetch.
 const HELPERS: &[&str] = &["git-remote-http", "git-remote-https", "git-upload-pack"];
 
-/// How often the size of what arrived is measured, for the progress line.
+/// How often the size of the received data is measured, for the progress line.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// The most memory that one git process can use, in bytes.
+/// The maximum memory of one git process, in bytes.
 const MEMORY: u64 = 4 << 30;
 /// How many bytes of git's messages on standard error are kept.
 const MAX_MESSAGES: usize = 64 * 1024;
@@ -243,7 +243,7 @@ fn counted<T>(run: &GitRun<'_>, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What git reported, in one line.
+/// Git's message, in one line.
 fn failed(run: &GitRun<'_>, exit: &Exit, stderr: &[u8], notes: Vec<String>) -> FetchError {
     let text = String::from_utf8_lossy(stderr);
     let told: Vec<&str> = text
@@ -271,7 +271,7 @@ fn not_started(error: &ChildError) -> FetchError {
     FetchError::NoGit(error.to_string())
 }
 
-/// Everything that git is started with.
+/// The complete settings of git's process.
 struct GitInvocation {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
@@ -382,7 +382,7 @@ fn environment(path: &OsString, run: &GitRun<'_>) -> Vec<(OsString, OsString)> {
     variables
 }
 
-/// The header that the user's git knows for a host; `None` if it knows none.
+/// The header of the user's git for a host; `None` if it has none.
 fn credential(access: &HostAccess, run: &GitRun<'_>, url: &Url) -> Option<String> {
     let settings = &access.settings;
     let host = match url.port() {
@@ -434,7 +434,7 @@ fn credential(access: &HostAccess, run: &GitRun<'_>, url: &Url) -> Option<String
     Some(format!("Authorization: Basic {encoded}"))
 }
 
-/// Adds the header to the configuration in quarantine, where only this user reads it: arguments are visible to everyone.
+/// Adds the header to the configuration in quarantine, where only this user can read it: other users can see arguments.
 fn add_private(config: &Path, header: &str) -> std::io::Result<()> {
     let before = fs::read_to_string(config)?;
     fs::remove_file(config)?;
@@ -470,7 +470,7 @@ pub(super) fn objects(
     }))
 }
 
-/// `git cat-file --batch`: one question, one answer.
+/// `git cat-file --batch`: one request, one reply.
 struct GitObjects {
     source_name: String,
     input: File,
@@ -482,7 +482,7 @@ struct GitObjects {
 }
 
 impl GitObjects {
-    /// Git closed its output: what it reported is complete.
+    /// Git closed its output: its message is complete.
     fn ended(&mut self) -> FetchError {
         let mut told = Vec::new();
         let _cut = (&mut self.messages).take(1024).read_to_end(&mut told);
@@ -498,7 +498,7 @@ impl GitObjects {
         }
     }
 
-    /// Requests an object; its size, from the line that begins the answer.
+    /// Requests an object; returns its size, from the first line of the reply.
     fn ask(&mut self, id: &str) -> Result<Option<u64>, FetchError> {
         let sent = self.input.write_all(format!("{id}\n").as_bytes());
         sent.map_err(|_| self.ended())?;

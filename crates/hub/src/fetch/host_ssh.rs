@@ -1,8 +1,9 @@
 //! Repositories behind ssh.
 //!
-//! Ssh needs the user's keys, agent and known hosts, which git in the sandbox must not have. So only ssh itself runs outside: it is the user's program with
-//! the user's configuration, it connects to the host that the user typed, and asks nothing. Git runs in the sandbox as ever and speaks its own protocol to a
-//! listener of its network; what arrives there is passed to ssh, which has started `git-upload-pack` on the host.
+//! Ssh needs the user's keys, agent and known hosts, which git in the sandbox must not have. So only ssh itself runs outside: it is the
+//! user's program with the user's configuration, it connects to the host that the user typed, and asks no questions. Git runs in the
+//! sandbox as usual and speaks its own protocol to a listener of its network; the received bytes are passed to ssh, which has started
+//! `git-upload-pack` on the host.
 
 use std::{
     ffi::OsString,
@@ -48,7 +49,7 @@ impl SshBridge {
         if let Some(port) = port {
             arguments.extend(["-p".into(), port.to_string().into()]);
         }
-        // The shell of the host reads the path: quoted, it is one word of it.
+        // The shell of the host parses the path: quoted, it is a single word.
         let quoted = path.replace('\'', "'\\''");
         let command = format!("git-upload-pack '{quoted}'");
         arguments.extend(["--".into(), host.into(), command.into()]);
@@ -61,7 +62,7 @@ impl SshBridge {
         }
     }
 
-    /// Answers on the listener of git's network until the run is over.
+    /// Serves the listener of git's network until the run is over.
     pub(super) fn open(&self, listener: TcpListener) {
         let (settings, arguments) = (self.settings.clone(), self.arguments.clone());
         let (ended, messages) = (Arc::clone(&self.ended), Arc::clone(&self.messages));
@@ -95,7 +96,7 @@ impl SshBridge {
         }
     }
 
-    /// Ends it, and returns what ssh reported.
+    /// Ends it, and returns ssh's messages.
     pub(super) fn close(self) -> Vec<String> {
         self.ended.store(true, Ordering::Release);
         let accepting = self
@@ -164,7 +165,7 @@ fn connect(
     Ok(())
 }
 
-/// Copies until either side ends. Each piece is passed on at once: the copy of the kernel waits for more.
+/// Copies until either side ends. Each piece is passed on immediately: the kernel's copy waits for more.
 fn pass(from: &mut impl Read, to: &mut impl Write) {
     let mut piece = vec![0; 64 * 1024];
     loop {
@@ -178,7 +179,7 @@ fn pass(from: &mut impl Read, to: &mut impl Write) {
     }
 }
 
-/// Reads the line with which git begins, `git-upload-pack /path NUL host=… NUL NUL version=2 NUL`, and returns the version.
+/// Parses git's first line, `git-upload-pack /path NUL host=… NUL NUL version=2 NUL`, and returns the version.
 fn requested_version(mut stream: &TcpStream) -> io::Result<String> {
     let malformed = || io::Error::new(io::ErrorKind::InvalidData, "git sent no request");
     let mut length = [0; 4];

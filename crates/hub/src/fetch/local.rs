@@ -20,12 +20,12 @@ use super::{
     offers::{self, FoundOffers},
 };
 
-/// The end of the name of a signature's file.
+/// The file extension of a signature.
 pub(super) const SIGNATURE: &str = ".minisig";
 /// The largest signature, in bytes.
 pub(super) const MAX_SIGNATURE: usize = 4096;
 
-/// What a path on this machine is.
+/// The type of a path on this machine.
 pub(super) enum LocalSource {
     Folder(LocalFolder),
     Archive(OpenedArchive),
@@ -37,7 +37,7 @@ pub(super) struct LocalFolder {
     path: PathBuf,
 }
 
-/// An archive, wherever its bytes came from.
+/// An archive from any source.
 pub(super) struct OpenedArchive {
     files: ArchiveFiles,
     source: String,
@@ -107,7 +107,7 @@ impl LocalFolder {
 }
 
 impl OpenedArchive {
-    /// Reads an archive. A `.skill` file holds exactly one skill; another archive is like a folder. `file` has its name.
+    /// Reads an archive. A `.skill` file contains exactly one skill; another archive is treated like a folder. `file` has its name.
     pub(super) fn new(
         source: &str,
         file: &str,
@@ -138,7 +138,7 @@ impl OpenedArchive {
         Ok((opened, found))
     }
 
-    /// A tree that was downloaded. `name` is for a skill at its top that states none.
+    /// A downloaded tree. `name` is for a skill at its top without a name.
     pub(super) fn of_tree(
         source: &str,
         name: &str,

@@ -1,11 +1,11 @@
 //! Fetching: from a source to the files of its skills.
 //!
-//! **Problem.** The same skill can be in a folder, an archive, a repository or on a site. What is fetched is not trusted: it must be listed and read within
-//! limits, run nothing, follow no link, and leave nothing behind when it is interrupted.
+//! **Problem.** The same skill can be in a folder, an archive, a repository or on a site. Fetched files are not trusted: they must be
+//! listed and read within limits, run nothing, follow no link, and leave nothing behind when it is interrupted.
 //!
-//! **Decision.** A source is opened once ([`open`]), which lists what it offers. A skill is then read into memory ([`OpenedSource::read`]) as a
-//! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a
-//! [quarantine folder](QuarantineRoom) that is removed with the source. Everything outside the process is reached through one trait, [`SourceAccess`].
+//! **Decision.** A source is opened once ([`open`]), which lists its skills. A skill is then read into memory ([`OpenedSource::read`]) as a
+//! [`PackageTree`], whose digest is the one that the catalog computes after it was placed. Only git writes to the disk, in a [quarantine
+//! folder](QuarantineRoom) that is removed with the source. Everything outside the process is reached through one trait, [`SourceAccess`].
 //!
 //! **In → out.** [`SkillSource`] → [`OpenedSource`] → [`SkillOffer`]s → [`FetchedSkill`]s.
 
@@ -49,7 +49,7 @@ use local::{LocalFolder, LocalSource, OpenedArchive};
 use offers::FoundOffers;
 use site::{ClawHubSkill, OpenedSite, SiteAccess};
 
-/// The most that is fetched from one source.
+/// The limits for one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLimits {
     /// The limits of an archive, and of the files of one skill.
@@ -62,7 +62,7 @@ pub struct SourceLimits {
     pub repository: u64,
     /// The time for one download or one fetch of git.
     pub timeout: Duration,
-    /// Skills or files that are fetched at the same time.
+    /// Skills or files that are fetched in parallel.
     pub parallel: usize,
 }
 
@@ -79,9 +79,9 @@ impl Default for SourceLimits {
     }
 }
 
-/// Is informed while something is fetched. Calls can come from several threads.
+/// Receives the progress of a fetch. Calls can come from several threads.
 pub trait FetchProgress: Send + Sync {
-    /// Something happened.
+    /// Reports a step.
     fn report(&self, step: FetchStep<'_>);
 
     /// Whether the user interrupted the fetch.
@@ -90,7 +90,7 @@ pub trait FetchProgress: Send + Sync {
     }
 }
 
-/// What happens during a fetch.
+/// A step of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchStep<'a> {
     /// A source is opened.
@@ -114,12 +114,12 @@ pub enum FetchStep<'a> {
     },
 }
 
-/// No one is informed.
+/// Ignores the progress.
 impl FetchProgress for () {
     fn report(&self, _: FetchStep<'_>) {}
 }
 
-/// What a source contains, opened once.
+/// The content of a source, opened once.
 pub struct OpenedSource<'a> {
     offers: Vec<SkillOffer>,
     elsewhere: Vec<PluginElsewhere>,
@@ -140,7 +140,7 @@ enum SourceContent<'a> {
 /// A fetched commit, and the source that names it again.
 struct OpenedRepository<'a> {
     files: GitFiles<'a>,
-    /// With the folder that the paths of the files begin at.
+    /// With the folder that the file paths start at.
     source: GitSource,
 }
 
@@ -168,16 +168,16 @@ pub struct SkillOrigin {
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
     pub archive: Option<Digest>,
-    /// The text of the signature's file, if the archive has one. It was not checked.
+    /// The content of the signature's file, if the archive has one. It was not checked.
     pub signature: Option<String>,
     /// The version that its manifest states.
     pub version: Option<Version>,
 }
 
-/// Opens a source and lists what it offers.
+/// Opens a source and lists its skills.
 ///
 /// # Errors
-/// If the source can't be reached or read, exceeds a limit, or offers nothing.
+/// If the source can't be reached or read, exceeds a limit, or contains no skills.
 pub fn open<'a>(
     source: &SkillSource,
     access: &'a dyn SourceAccess,
@@ -288,7 +288,7 @@ impl OpenedSource<'_> {
         &self.elsewhere
     }
 
-    /// What was not searched or not understood, one sentence each.
+    /// Parts that were not searched or could not be parsed, one sentence each.
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
@@ -308,7 +308,7 @@ impl OpenedSource<'_> {
             SourceContent::Repository(repository) => repository.read(offer)?,
             SourceContent::Site(site) => site.read(offer)?,
         };
-        // Git's own folder would be obeyed where the skill is placed, and no digest covers it.
+        // Other programs would use git's own folder where the skill is placed, and no digest covers it.
         let is_git = |path: &str| {
             let first = path.split('/').next().unwrap_or_default();
             first.eq_ignore_ascii_case(".git")

@@ -1,7 +1,8 @@
-//! What a source offers: the skills and plugins in it, found as the catalog finds them on this machine.
+//! The skills and plugins that a source offers, found as the catalog finds them on this machine.
 //!
-//! A folder with a manifest is a skill, and what is below it belongs to it. `.git` and `node_modules` are not searched. A plugin with hooks is offered as
-//! a whole, besides its skills: the hooks can run any file of it. A marketplace adds the skills that it names inside other skills, and groups.
+//! A folder with a manifest is a skill, including everything below it. `.git` and `node_modules` are not searched. A plugin with hooks is
+//! offered as a whole, besides its skills: the hooks can run any file of it. A marketplace adds the skills that it names inside other
+//! skills, and groups.
 
 use metier_model::{FileText, Files, Strictness, hooks::plugin, parse_card, text::visible};
 use semver::Version;
@@ -18,7 +19,7 @@ use crate::{
 
 /// The largest manifest that is read for a list.
 const MAX_MANIFEST: usize = 1 << 20;
-/// How many skills are read at a time.
+/// How many skills are read at the same time.
 const AT_ONCE: usize = 500;
 /// The deepest folder that is searched: a package can't have deeper ones.
 const MAX_DEPTH: usize = 32;
@@ -34,7 +35,7 @@ pub struct SkillOffer {
     pub name: String,
     /// Its folder in the source; empty for the root.
     pub folder: String,
-    /// What it does, in the words of its author.
+    /// Its author's description.
     pub description: String,
     /// Its version, if it has one that can be compared.
     pub version: Option<Version>,
@@ -46,7 +47,7 @@ pub struct SkillOffer {
     pub problem: Option<String>,
 }
 
-/// What is offered.
+/// The type of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferKind {
     /// A folder with a manifest.
@@ -60,7 +61,7 @@ pub enum OfferKind {
 pub struct PluginElsewhere {
     /// Its name.
     pub name: String,
-    /// What it does, in the words of its author.
+    /// Its author's description.
     pub description: String,
     /// Where it is, as it can be typed.
     pub source: SkillSource,
@@ -71,7 +72,7 @@ pub struct PluginElsewhere {
 pub(super) struct FoundOffers {
     pub(super) offers: Vec<SkillOffer>,
     pub(super) elsewhere: Vec<PluginElsewhere>,
-    /// What was not searched or not understood, one sentence each.
+    /// Parts that were not searched or could not be parsed, one sentence each.
     pub(super) left_out: Vec<String>,
 }
 
@@ -81,7 +82,7 @@ struct FoundSkill {
     manifests: Vec<String>,
 }
 
-/// Finds what a source contains. `name` is the name of a skill at the top that states none.
+/// Finds the content of a source. `name` is the name of a skill at the top without one.
 pub(super) fn find(
     files: &dyn SourceFiles,
     name: &str,
@@ -177,7 +178,7 @@ impl OfferSearch<'_> {
         Ok(())
     }
 
-    /// The marketplace of the source. One that can't be read hides no skill.
+    /// The marketplace of the source. An unreadable one hides no skill.
     fn marketplace(&mut self) -> Result<Option<Marketplace>, FetchError> {
         let place = MARKETPLACE_PATH.to_owned();
         let read = self
@@ -207,7 +208,7 @@ impl OfferSearch<'_> {
     }
 }
 
-/// The manifests among the names of a folder: in their exact spelling, else in any other.
+/// The manifests among the names of a folder: in their exact spelling, otherwise in any other.
 fn manifests_in(names: &[FolderName]) -> Vec<String> {
     let is = |spellings: &[&str], exact: bool, entry: &FolderName| {
         let same = |spelling: &&str| match exact {
@@ -245,7 +246,7 @@ fn add_named(
     Ok(())
 }
 
-/// Reads the manifests of all skills, some at a time: they can be large together.
+/// Reads the manifests of all skills, in batches: together they can be large.
 fn cards(
     files: &dyn SourceFiles,
     skills: &[FoundSkill],

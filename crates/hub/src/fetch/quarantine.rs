@@ -1,6 +1,7 @@
-//! The folder in which fetched repositories are until they were read. Each fetch has one of its own in it.
+//! The folder of fetched repositories, until they have been read. Each fetch has its own folder in it.
 //!
-//! A folder is locked as long as its fetch runs, and removed with it. What a killed process left is removed by the next one that opens the quarantine.
+//! A folder is locked as long as its fetch runs, and removed with it. The next process that opens the quarantine removes the files of
+//! killed ones.
 
 use std::{
     fs::{self, File},
@@ -12,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::error::FetchError;
 
-/// How the names of the folders begin.
+/// The prefix of the folder names.
 const ROOM: &str = "fetch-";
 
 /// A folder of one fetch. Dropping it removes it.
@@ -30,7 +31,7 @@ impl QuarantineRoom {
     pub fn new(quarantine: &Path) -> Result<Self, FetchError> {
         let create = || {
             fs::create_dir_all(quarantine)?;
-            // Two processes must not take each other's new folder for an abandoned one.
+            // Two processes must not treat each other's new folder as abandoned.
             let all = File::open(quarantine)?;
             flock(&all, FlockOperation::LockExclusive)?;
             remove_abandoned(quarantine);
@@ -55,7 +56,7 @@ impl QuarantineRoom {
 
 impl Drop for QuarantineRoom {
     fn drop(&mut self) {
-        // What can't be removed now is removed by a later run.
+        // A folder that can't be removed now is removed by a later run.
         let _stays = fs::remove_dir_all(&self.path);
     }
 }

@@ -20,12 +20,12 @@ use crate::{
     source::{GitSource, SkillSource},
 };
 
-/// The largest index, marketplace or answer of an API, in bytes.
+/// The largest index, marketplace or API response, in bytes.
 const MAX_JSON: usize = 4 << 20;
 /// The largest manifest, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Downloads for one fetch: the access, the limits and who is informed.
+/// Downloads for one fetch: the access, the limits and the progress.
 #[derive(Clone, Copy)]
 pub(super) struct SiteAccess<'a> {
     pub(super) access: &'a dyn SourceAccess,
@@ -52,7 +52,7 @@ impl SiteAccess<'_> {
         })
     }
 
-    /// Downloads a file that the server may not have; the result is `None` then.
+    /// Downloads a file that may be missing on the server; the result is then `None`.
     fn download_if_there(
         &self,
         url: &Url,
@@ -139,7 +139,7 @@ pub(super) struct OpenedSite<'a> {
 }
 
 impl<'a> OpenedSite<'a> {
-    /// Looks for the list of a site, or reads the one that was named.
+    /// Searches the list of a site, or reads the named one.
     pub(super) fn open(
         access: SiteAccess<'a>,
         typed: &Url,
@@ -161,7 +161,7 @@ impl<'a> OpenedSite<'a> {
             let Some(download) = access.download_if_there(&url, typed, MAX_JSON)? else {
                 continue;
             };
-            // Some sites answer every address with a page.
+            // Some sites return a page for every address.
             if download.bytes.trim_ascii_start().starts_with(b"<") {
                 continue;
             }
@@ -337,7 +337,7 @@ fn marketplace(access: &SiteAccess<'_>, url: &Url) -> Result<FoundOffers, FetchE
     Ok(found)
 }
 
-/// What ClawHub answers in place of an archive.
+/// ClawHub's response in place of an archive.
 #[derive(Deserialize)]
 struct RawHandOff {
     repo: String,
@@ -371,7 +371,7 @@ struct RawClawHubVersion {
     version: String,
 }
 
-/// What ClawHub has for a name.
+/// ClawHub's result for a name.
 pub(super) enum ClawHubSkill {
     /// An archive.
     Archive(Box<(OpenedArchive, FoundOffers)>),
@@ -446,7 +446,7 @@ pub(super) fn open_clawhub(
     Ok(ClawHubSkill::Archive(Box::new((archive, found))))
 }
 
-/// The repository that ClawHub points to. The commit pins what is fetched there.
+/// The repository that ClawHub refers to. The commit pins the fetched content.
 fn hand_off(bytes: &[u8]) -> Result<ClawHubSkill, String> {
     let raw: RawHandOff = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let folder = raw.path.trim_matches('/');

@@ -14,7 +14,7 @@ pub struct RegistryAddress {
 }
 
 impl RegistryAddress {
-    /// Reads an address as it is configured.
+    /// Parses a configured address.
     ///
     /// # Errors
     /// If it is not a URL, not encrypted, or contains a password.
@@ -41,7 +41,7 @@ impl RegistryAddress {
             _ => return refuse("is not an https address"),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // The message names only the host: it can end up in a log, and these parts are secret.
+            // The message names only the host: it can be logged, and the other parts are secret.
             return Err(RegistryClientError::Address {
                 text: url.host_str().unwrap_or_default().to_owned(),
                 problem: "is configured with a user name or password; use `metier login`",
@@ -64,7 +64,7 @@ impl RegistryAddress {
         &self.url
     }
 
-    /// An address below `/api/v1`. Each part is one step, whatever it contains.
+    /// An address below `/api/v1`. Each part is one path segment, whatever it contains.
     pub(super) fn at(&self, parts: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut steps) = url.path_segments_mut() {

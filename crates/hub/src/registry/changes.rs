@@ -1,4 +1,4 @@
-//! What a client changes in a registry.
+//! Changes that a client makes in a registry.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use metier_package::registry_api::{
@@ -19,7 +19,7 @@ pub struct PackageToPublish {
 }
 
 impl RegistryConnection<'_> {
-    /// Publishes a package. A critical one is not an error: the answer contains the findings.
+    /// Publishes a package. A critical one is not an error: the response contains the findings.
     ///
     /// # Errors
     /// If the registry can't be reached, or refuses it.

@@ -1,4 +1,4 @@
-//! Which versions of several skills fit together, of the skills that registries have.
+//! Compatible versions of several skills, from registries.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,27 +11,27 @@ use semver::{Version, VersionReq};
 
 use super::{RegistryClient, RegistryClientError};
 
-/// The most skills that are read to resolve one request.
+/// The maximum number of skills that are read to resolve one request.
 const MAX_SKILLS: usize = 5_000;
 
 /// A version that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryChoice {
-    /// Which of the registries has it.
+    /// The registry that has it.
     pub registry: usize,
     /// The version.
     pub version: RegistryVersion,
-    /// Whether it was asked for; otherwise another skill requires it.
+    /// Whether it was requested; otherwise another skill requires it.
     pub is_wanted: bool,
 }
 
 /// Chooses the newest versions that satisfy all requirements, sorted by name.
 ///
-/// A skill is taken from the registry that its lock names, or from the first one that has its name, with all its versions: another registry can't add
-/// a higher version of it. A yanked version is chosen only where it is locked.
+/// A skill is taken from the registry that its lock names, or from the first one that has its name, with all its versions: another registry
+/// can't add a higher version of it. A yanked version is chosen only where it is locked.
 ///
 /// # Errors
-/// If no registry has a skill that was asked for, no versions fit together, or a registry fails.
+/// If no registry has a requested skill, no versions are compatible, or a registry fails.
 pub fn choose_versions(
     registries: &[RegistryClient<'_>],
     wanted: &[(String, VersionReq)],
@@ -111,7 +111,7 @@ fn find(
     Ok(None)
 }
 
-/// The versions that can be chosen, with their requirements. A range that can't be read excludes its version.
+/// The versions that can be chosen, with their requirements. A version whose range can't be parsed is excluded.
 fn usable(
     skill: &RegistrySkill,
     locked: Option<&Version>,

@@ -1,4 +1,4 @@
-//! Requests to one registry, without a memory. Shared by the threads that download.
+//! Requests to one registry, without a cache. Shared by the threads that download.
 
 use metier_model::{Digest, FileText, Files, Strictness, parse_card, text::visible};
 use metier_package::{
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::fetch::{FetchedSkill, SkillOrigin};
 
-/// A way to one registry.
+/// A connection to one registry.
 pub struct RegistryConnection<'a> {
     pub(super) address: RegistryAddress,
     pub(super) token: Option<String>,
@@ -24,9 +24,9 @@ pub struct RegistryConnection<'a> {
 }
 
 impl RegistryConnection<'_> {
-    /// Downloads a version. Its bytes, and the files in them, have the digests that were stated.
+    /// Downloads a version. Its bytes, and the files in them, have the announced digests.
     ///
-    /// # Errors
+    /// If the download fails, or the digests differ.
     /// If the download fails, or the digests are others.
     pub fn download(&self, version: &RegistryVersion) -> Result<FetchedSkill, RegistryClientError> {
         let (name, number) = (version.name.as_str(), version.version.as_str());
@@ -127,7 +127,7 @@ impl RegistryConnection<'_> {
             })
     }
 
-    /// The body of an answer that is not a refusal.
+    /// The body of a successful response.
     pub(super) fn expect(
         &self,
         response: RegistryResponse,

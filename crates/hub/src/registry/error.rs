@@ -7,12 +7,12 @@ use super::MemoryFailure;
 /// Why a registry could not be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryClientError {
-    /// A text is not an address of a registry.
+    /// A string is not an address of a registry.
     #[error("the registry `{text}` {problem}")]
     Address {
-        /// What was configured.
+        /// The configured value.
         text: String,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// The registry did not answer.
@@ -20,10 +20,10 @@ pub enum RegistryClientError {
     Unreachable {
         /// The registry.
         registry: String,
-        /// What the network reported.
+        /// The error of the network.
         reason: String,
     },
-    /// Nothing is remembered, and the registry must not be asked.
+    /// Nothing is cached, and the registry must not be contacted.
     #[error("offline: no cached answer from the registry {registry}")]
     NotCached {
         /// The registry.
@@ -41,12 +41,12 @@ pub enum RegistryClientError {
         /// The registry's reason.
         message: String,
     },
-    /// An answer that is not one of a registry.
+    /// A response that is not one of a registry.
     #[error("invalid response from the registry {registry}: {problem}")]
     Wrong {
         /// The registry.
         registry: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A version has another digest than before.
@@ -70,19 +70,19 @@ pub enum RegistryClientError {
         name: String,
         /// The version.
         version: String,
-        /// What differs.
+        /// The difference.
         what: &'static str,
     },
-    /// The log does not continue the one that is known.
+    /// The log does not continue the known one.
     #[error(
         "the registry {registry} went back in time: its log has {found} entries and does not continue the {known} that are known"
     )]
     BackInTime {
         /// The registry.
         registry: String,
-        /// The entries that are known.
+        /// The number of known entries.
         known: u64,
-        /// The entries that it has.
+        /// The number of its entries.
         found: u64,
     },
     /// The package can't be used.
@@ -92,7 +92,7 @@ pub enum RegistryClientError {
         name: String,
         /// The version.
         version: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// No registry has the skill.
@@ -100,7 +100,7 @@ pub enum RegistryClientError {
     NotFound {
         /// The skill.
         name: String,
-        /// The registries that were asked.
+        /// The registries that were searched.
         registries: Vec<String>,
     },
     /// A lock names a registry that the user does not use.
@@ -111,13 +111,13 @@ pub enum RegistryClientError {
         /// The registry of the lock.
         registry: String,
     },
-    /// No versions fit together.
+    /// No versions are compatible.
     #[error(transparent)]
     Versions(#[from] ResolutionError),
-    /// More skills require each other than are read.
+    /// More skills require each other than the limit allows.
     #[error("more than {0} skills require each other")]
     TooMany(usize),
-    /// What is remembered can't be used.
+    /// The cache can't be used.
     #[error("the cache of registry answers can't be used: {0}")]
     Memory(#[from] MemoryFailure),
 }
@@ -149,7 +149,7 @@ impl RegistryClientError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Address { .. } => "metier config skills.registry_url https://…".to_owned(),
-            // Hints are typed, so a text of the registry never becomes one.
+            // Hints are typed, so text of the registry never becomes one.
             Self::Refused { registry, code, .. } => match code.as_deref() {
                 Some("not-logged-in") => format!("metier login {registry}"),
                 Some("version-exists") => "raise the version in its manifest".to_owned(),
@@ -168,7 +168,7 @@ impl RegistryClientError {
         })
     }
 
-    /// Whether the registry could not be reached at all. A wrong answer is a different case.
+    /// Whether the registry could not be reached. A wrong response is a different case.
     pub(super) fn is_absence(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,

@@ -1,8 +1,8 @@
-//! What is remembered of registries between runs.
+//! The data about registries that is kept between runs.
 
 use metier_package::registry_api::RegistryLogHead;
 
-/// An answer of a registry.
+/// A response of a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedAnswer {
     /// The document.
@@ -18,33 +18,33 @@ pub struct CachedAnswer {
 #[error("{0}")]
 pub struct MemoryFailure(pub String);
 
-/// What a client remembers. Kept answers can be lost; the end of the log and the digests protect the user, so losing them is an error.
+/// A client's memory. Kept responses can be lost; the end of the log and the digests protect the user, so losing them is an error.
 pub trait RegistryMemory {
-    /// The last answer from an address.
+    /// The last response from an address.
     ///
     /// # Errors
     /// If the memory can't be read.
     fn answer(&self, url: &str) -> Result<Option<CachedAnswer>, MemoryFailure>;
 
-    /// Remembers an answer.
+    /// Stores a response.
     ///
     /// # Errors
     /// If the memory can't be written.
     fn set_answer(&self, url: &str, answer: &CachedAnswer) -> Result<(), MemoryFailure>;
 
-    /// The end of a registry's log, as it was seen last.
+    /// The last known end of a registry's log.
     ///
     /// # Errors
     /// If the memory can't be read.
     fn log_end(&self, registry: &str) -> Result<Option<RegistryLogHead>, MemoryFailure>;
 
-    /// Remembers the end of a log.
+    /// Stores the end of a log.
     ///
     /// # Errors
     /// If the memory can't be written.
     fn set_log_end(&self, registry: &str, head: &RegistryLogHead) -> Result<(), MemoryFailure>;
 
-    /// The digest of a version, as it was seen first.
+    /// The first known digest of a version.
     ///
     /// # Errors
     /// If the memory can't be read.
@@ -55,7 +55,7 @@ pub trait RegistryMemory {
         version: &str,
     ) -> Result<Option<String>, MemoryFailure>;
 
-    /// Remembers the digest of a version.
+    /// Stores the digest of a version.
     ///
     /// # Errors
     /// If the memory can't be written.

@@ -1,21 +1,21 @@
 //! A client of registries: search, choose versions, download, publish.
 //!
-//! **Problem.** A registry is a server of others. It can be taken over, restored from an old backup, or answer one client differently from
-//! another.
+//! **Problem.** A registry is a foreign server. It can be taken over, restored from an old backup, or return different responses to
+//! different clients.
 //!
-//! **Decision.** Nothing that it states is taken on trust twice. The digest of a version is remembered when it is first seen, and a version that
-//! changes is refused. The bytes of a download have the digest of the version, and the files in them the digest of the tree. The log
-//! of a registry is a hash chain, and each refresh must continue the end that is remembered: a registry that goes back in time is
-//! refused. Answers are kept for an hour, then confirmed with their `ETag`, and used without a network.
+//! **Decision.** Later statements are compared with earlier ones. The digest of a version is stored when it is first seen, and a version
+//! that changes is refused. The bytes of a download have the digest of the version, and the files in them the digest of the tree. The log
+//! of a registry is a hash chain, and each refresh must continue the stored end: a registry that goes back in time is refused. Responses
+//! are kept for an hour, then confirmed with their `ETag`, and used without a network.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | `address` | where a registry is |
-//! | `connection` | downloads, and every answer checked |
+//! | `address` | the address of a registry |
+//! | `connection` | downloads, and the checks of every response |
 //! | `transport` | one request, through the host's checked network |
-//! | `memory` | what is remembered between runs |
-//! | `choice` | which versions of several skills fit together |
-//! | `changes` | publish, yank, who a token belongs to |
+//! | `memory` | the data that is kept between runs |
+//! | `choice` | compatible versions of several skills |
+//! | `changes` | publish, yank, and the account of a token |
 
 mod address;
 mod changes;
@@ -44,16 +44,16 @@ pub use error::RegistryClientError;
 pub use memory::{CachedAnswer, MemoryFailure, RegistryMemory};
 pub use transport::{HostTransport, RegistryRequest, RegistryResponse, RegistryTransport};
 
-/// How long an answer is used without asking again, in seconds.
+/// How long a response is used without a new request, in seconds.
 const TTL: u64 = 60 * 60;
 /// The largest document, in bytes.
 const MAX_DOCUMENT: usize = 16 << 20;
 /// The largest signature, in bytes.
 const MAX_SIGNATURE: usize = 4096;
-/// The most parts of a log that are read at once: with a thousand entries each, more than a registry writes in years.
+/// The maximum number of parts of a log that are read together: with a thousand entries each, more than a registry writes in years.
 const MAX_LOG_PARTS: usize = 1_000;
 
-/// When a registry is asked.
+/// When a registry is contacted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RegistryFreshness {
     /// After an hour.
@@ -61,7 +61,7 @@ pub enum RegistryFreshness {
     Hourly,
     /// Always.
     Now,
-    /// Never: only what is remembered is used.
+    /// Never: only cached responses are used.
     Offline,
 }
 
@@ -118,7 +118,7 @@ impl<'a> RegistryClient<'a> {
         self.connection.wrong(problem)
     }
 
-    /// Whether an answer was used that is older than an hour, because the registry can't be reached.
+    /// Whether a response older than an hour was used because the registry can't be reached.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         self.is_stale.get()
@@ -127,7 +127,7 @@ impl<'a> RegistryClient<'a> {
     /// A page of the skills that contain all words of a query; all skills if it is empty.
     ///
     /// # Errors
-    /// If the registry can't be reached and nothing is remembered, or its answer is wrong.
+    /// If the registry can't be reached and nothing is cached, or its response is wrong.
     pub fn search(
         &self,
         query: &str,
@@ -151,11 +151,11 @@ impl<'a> RegistryClient<'a> {
         }
     }
 
-    /// A skill with its versions, after they were compared with what is remembered of them; `None` if the registry has none of
+    /// A skill with its versions, after they were compared with the stored digests; `None` if the registry has none of
     /// this name.
     ///
     /// # Errors
-    /// If the registry can't be reached and nothing is remembered, its answer is wrong, or a version changed.
+    /// If the registry can't be reached and nothing is cached, its response is wrong, or a version changed.
     pub fn skill(&self, name: &str) -> Result<Option<RegistrySkill>, RegistryClientError> {
         let url = self.connection.address.at(&["skills", name]);
         let found: Option<RegistrySkill> = self.document(&url)?;
@@ -172,7 +172,7 @@ impl<'a> RegistryClient<'a> {
         Ok(Some(skill))
     }
 
-    /// Checks one version of an answer, and remembers its digest.
+    /// Checks one version of a response, and stores its digest.
     fn compare(&self, version: &RegistryVersion, name: &str) -> Result<(), RegistryClientError> {
         let number = visible(&version.version);
         let is_sound = version.name == name
@@ -196,7 +196,7 @@ impl<'a> RegistryClient<'a> {
         }
     }
 
-    /// A document: remembered, confirmed, or fetched; `None` if the registry has none there.
+    /// A document: cached, confirmed, or fetched; `None` if the registry has none there.
     fn document<T: DeserializeOwned>(&self, url: &Url) -> Result<Option<T>, RegistryClientError> {
         let known = self.memory.answer(url.as_str())?;
         if let Some(known) = &known {
@@ -225,7 +225,7 @@ impl<'a> RegistryClient<'a> {
                 self.remember(url, &known.body, known.etag.as_deref())?;
                 return self.connection.parsed(&known.body).map(Some);
             }
-            // It could be reached before, so the kept answer is used and reported as old.
+            // It could be reached before, so the cached response is used and reported as old.
             (Err(error), Some(known)) if error.is_absence() => {
                 self.is_stale.set(true);
                 return self.connection.parsed(&known.body).map(Some);
@@ -257,7 +257,7 @@ impl<'a> RegistryClient<'a> {
         Ok(self.memory.set_answer(url.as_str(), &answer)?)
     }
 
-    /// Checks, once in a run, that the log continues the one that is remembered.
+    /// Checks, once in a run, that the log continues the stored one.
     fn check_log(&self) -> Result<(), RegistryClientError> {
         if self.is_log_checked.get() {
             return Ok(());
@@ -272,7 +272,7 @@ impl<'a> RegistryClient<'a> {
             })
         };
         let Some(mut known) = known else {
-            // The first contact: nothing is known to compare with, so the log is followed from its current end.
+            // The first contact: there is nothing to compare with, so the log is followed from its current end.
             let page = self.log_part(u64::MAX)?;
             self.memory.set_log_end(registry, &page.head)?;
             self.is_log_checked.set(true);

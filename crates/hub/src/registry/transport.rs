@@ -23,11 +23,11 @@ pub struct RegistryRequest {
     pub headers: Vec<(String, String)>,
     /// The body; empty for none.
     pub body: Vec<u8>,
-    /// The most bytes of the answer.
+    /// The maximum size of the response, in bytes.
     pub max_body: usize,
 }
 
-/// The answer of a registry.
+/// The response of a registry.
 #[derive(Clone, Debug)]
 pub struct RegistryResponse {
     /// The HTTP status.
@@ -52,7 +52,7 @@ pub trait RegistryTransport: Send + Sync {
     /// Sends a request. A response with any status is `Ok`; without a response, the error is the reason.
     ///
     /// # Errors
-    /// If the registry can't be reached, or its answer exceeds a limit.
+    /// If the registry can't be reached, or its response exceeds a limit.
     fn send(&self, request: &RegistryRequest) -> Result<RegistryResponse, String>;
 }
 
@@ -67,7 +67,7 @@ impl HostTransport {
     /// A connection to these registries only. The user configured them, so their addresses can be private, as in a company's network.
     ///
     /// # Errors
-    /// If a host can't be contacted at all.
+    /// If a host can't be contacted.
     pub fn new(registries: &[RegistryAddress]) -> Result<Self, String> {
         let resolver = SystemResolver::default();
         let urls = registries.iter().map(RegistryAddress::url);

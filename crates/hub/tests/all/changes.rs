@@ -1,4 +1,4 @@
-//! Changes that are whole, whenever the process dies.
+//! Changes that are complete, whenever the process dies.
 
 use std::{
     env, fs,
@@ -75,7 +75,7 @@ impl Home {
 }
 
 /// Installs `pdf` in a new version, removes `old`, writes the lock and a link: all kinds of steps.
-/// A child that another test starts holds the lock for the moment between its two halves, fork and exec.
+/// A child that another test starts holds the lock for the moment between fork and exec.
 fn opened(folder: &Path) -> TransactionChanges {
     let folder = folder.join("changes");
     wait_for("the lock", || match TransactionChanges::open(&folder) {
@@ -99,7 +99,7 @@ fn update(
     transaction.commit()
 }
 
-/// What is there before the update that is interrupted.
+/// The state before the interrupted update.
 fn before(home: &Home) {
     let changes = home.changes();
     let mut first = changes.begin("install", "then").unwrap();
@@ -228,7 +228,7 @@ fn the_oldest_changes_are_forgotten() {
     assert_eq!(kept.count(), 20);
 }
 
-/// Where the child is told to die, and how.
+/// Where the child must die, and how.
 const DIE_AT: &str = "METIER_HUB_DIE_AT";
 const FOLDER: &str = "METIER_HUB_FOLDER";
 
@@ -241,7 +241,7 @@ fn die_there(_: &'static str) {
     }
 }
 
-/// The update in a process that dies at a checkpoint; whether it did.
+/// The update in a process that dies at a checkpoint; returns whether it did.
 fn dies(home: &Home, at: usize, simple: bool) -> bool {
     let child = Command::new(env::current_exe().unwrap())
         .args([
@@ -334,7 +334,7 @@ fn a_change_that_fails_half_way_is_put_back() {
     let output = child.env(FOLDER, home.folder.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(home.listing(), old);
-    // Nor does it happen later.
+    // It does not happen later either.
     assert_eq!(home.changes().list().unwrap().len(), 1);
     assert_eq!(home.listing(), old);
 }
@@ -389,7 +389,7 @@ fn a_process_that_is_killed_at_any_time_leaves_nothing_staged() {
     }
 }
 
-/// A record of a begun change is waited for later than it is written: without power it can be empty.
+/// A record of a begun change is synced later than it is written: after a power loss it can be empty.
 // case 39
 #[test]
 fn a_begun_record_that_is_cut_off_means_that_nothing_happened() {
@@ -403,7 +403,7 @@ fn a_begun_record_that_is_cut_off_means_that_nothing_happened() {
         fs::create_dir(&staged).unwrap();
         let changes = home.changes();
         assert!(!begun.exists());
-        // The next change has the same number, and removes what is left.
+        // The next change has the same number, and removes the remaining files.
         let change = update(&changes, &home.skills(), "2").unwrap();
         assert!(!staged.exists());
         changes.undo(&change, "now").unwrap();

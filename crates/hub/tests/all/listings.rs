@@ -1,4 +1,4 @@
-//! What sites and repositories list.
+//! The skills that sites and repositories list.
 
 use metier_hub::{Artifact, IndexError, Marketplace, PluginPlace, SiteIndex};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What is elsewhere, and how it gets here.
+//! Sources, and fetching from them.
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
 
 mod changes;

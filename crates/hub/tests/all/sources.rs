@@ -1,4 +1,4 @@
-//! What was typed, and what it means.
+//! Typed text, and its meaning.
 
 use metier_hub::SkillSource;
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ proptest! {
         }
     }
 
-    /// Whatever becomes of a text, git never gets an option or a helper.
+    /// For any text, git never gets an option or a helper.
     #[test]
     fn git_never_gets_an_option(text in "[a-z@:/.#~+-]{0,12}(--upload-pack=x|-o|ext::sh|\\.\\./|-)[a-z@:/.#]{0,12}") {
         if let Ok(SkillSource::Git(git)) = SkillSource::parse(&text) {

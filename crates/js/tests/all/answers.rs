@@ -1,4 +1,4 @@
-//! What a handler does to an event, and how it comes back.
+//! The changes that a handler makes to an event, and how they are returned.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the author of a handler is told when it fails.
+//! The error messages for the author of a handler.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Handlers that mean harm, or were written in a hurry. Whatever they do, the line stays whole.
+//! Malicious and careless handlers. In every case, the messages stay complete.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::talk::Talk;
 
-/// What `initialize` complains about.
+/// The error of `initialize`.
 #[track_caller]
 fn refused(file: &str, text: &str) -> String {
     let said = Talk::handler(file, text).run();

@@ -1,4 +1,4 @@
-//! The script of a host: what it asks, and how it answers what it is asked.
+//! The script of a host: its requests, and its answers to requests.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,15 +9,15 @@ use std::time::Duration;
 use metier_js::{JsLimits, WorkerServeError, serve};
 use serde_json::{Value, json};
 
-/// What the host says to a question: a result, or an error's code and its word for the reason.
+/// The host's answer to a request: a result, or an error's code and its reason code.
 pub(crate) type Answer = Result<Value, (i32, &'static str)>;
 type Host = Box<dyn FnMut(&str, &Value) -> Answer>;
 
-/// A line in memory: what the guest writes is answered at once.
+/// A connection in memory: requests of the engine are answered immediately.
 #[derive(Default)]
 struct Line {
     to_guest: Vec<u8>,
-    /// What the host will ask, each when the one before is answered.
+    /// The host's requests, each sent when the previous one is answered.
     calls: VecDeque<Value>,
     unfinished: Vec<u8>,
     said: Vec<Value>,
@@ -77,7 +77,7 @@ impl Write for Output {
     }
 }
 
-/// A talk with a guest that has these files.
+/// A session with an engine that has these files.
 pub(crate) struct Talk {
     files: BTreeMap<String, String>,
     entrypoint: Option<&'static str>,
@@ -87,14 +87,14 @@ pub(crate) struct Talk {
     limits: JsLimits,
 }
 
-/// What came of it.
+/// The results of a session.
 #[derive(Debug)]
 pub(crate) struct Said {
     /// The answer to `initialize`, and then one for each call.
     pub(crate) answers: Vec<Value>,
     /// Log lines with their levels.
     pub(crate) log: Vec<String>,
-    /// Questions to the host, without log lines.
+    /// Requests to the host, without log lines.
     pub(crate) asked: Vec<Value>,
     pub(crate) end: Result<(), String>,
 }
@@ -194,7 +194,7 @@ impl Talk {
 }
 
 impl Said {
-    /// What the last call changed.
+    /// The changes of the last call.
     #[track_caller]
     pub(crate) fn event(&self) -> Value {
         let last = self.answers.last().expect("an answer");
@@ -202,13 +202,13 @@ impl Said {
         last["result"]["event"].clone()
     }
 
-    /// The context as the last call left it.
+    /// The context after the last call.
     #[track_caller]
     pub(crate) fn context(&self) -> Value {
         self.event()["context"].clone()
     }
 
-    /// What the last answer complains about: a call, or a handler that was not loaded.
+    /// The error in the last answer: of a call, or of a handler that was not loaded.
     #[track_caller]
     pub(crate) fn error(&self) -> String {
         let last = self.answers.last().expect("an answer");
@@ -230,7 +230,7 @@ fn text(value: &Value) -> String {
         .map_or_else(|| panic!("no text: {value}"), str::to_owned)
 }
 
-/// What a handler with this body leaves in the context; `out` is its variable for it.
+/// The value that a handler with this body stores in the context; `out` is its variable for it.
 #[track_caller]
 pub(crate) fn out(body: &str) -> Value {
     let text =

@@ -84,7 +84,7 @@ const MAX_COMPILED: usize = 64 << 10;
 /// The maximum number of commands.
 const MAX_COMMANDS: usize = 100;
 
-/// A command that runs when an event occurs.
+/// A command that runs at an event.
 #[derive(Clone, Debug)]
 pub struct CommandHook {
     /// Claude's name of the event, such as `PreToolUse`.

@@ -3,9 +3,9 @@
 //! **Problem.** Thousands of skills have a `hooks/` folder or a `hooks:` field that was written for another program
 //! with other events.
 //!
-//! **Decision.** They are read into one list, and each of their events is mapped to one of the nine phases or
-//! reported as without effect: [`openclaw::EVENTS`] and [`claude::EVENTS`] are the whole mapping. Whatever can't be
-//! read is a diagnostic; the skill itself stays usable.
+//! **Decision.** They are parsed into one list, and each of their events is mapped to one of the nine phases or
+//! reported as unsupported: [`openclaw::EVENTS`] and [`claude::EVENTS`] are the whole mapping. A hook that can't be
+//! parsed is a diagnostic; the skill itself stays usable.
 //!
 //! ```text
 //! HOOK.md        events: [agent:bootstrap]        handler.ts   → before_prompt_build
@@ -40,7 +40,7 @@ const HOOK_MD: &str = "HOOK.md";
 pub struct HookFile<'a> {
     /// The path below the skill's folder.
     pub path: &'a str,
-    /// Its text, if [`wants_text`] requires it and it can be read.
+    /// Its content, if [`wants_text`] requires it and it can be read.
     pub text: Option<&'a str>,
 }
 
@@ -74,7 +74,7 @@ impl SkillHooks {
     }
 }
 
-/// Whether the text of a file is needed to determine the hooks.
+/// Whether the content of a file is needed to determine the hooks.
 #[must_use]
 pub fn wants_text(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -86,7 +86,7 @@ pub fn wants_text(path: &str) -> bool {
 /// The names below a skill's folder that can contain hooks, besides its manifest.
 pub const PLACES: [&str; 3] = ["hooks", HOOK_MD, plugin::MANIFEST];
 
-/// Whether the text of a manifest can have a field `hooks`: spelled so, or with an escape.
+/// Whether the text of a manifest can have a field `hooks`: spelt literally, or with an escape.
 #[must_use]
 pub fn may_be_named(manifest: &[u8]) -> bool {
     memchr::memchr(b'\\', manifest).is_some() || memchr::memmem::find(manifest, b"hooks").is_some()

@@ -101,7 +101,7 @@ pub struct OpenClawHandler {
     pub export: Box<str>,
     /// Its events, as written: `agent:bootstrap`, or `agent` for all of that kind.
     pub events: Vec<Box<str>>,
-    /// What must be available before it is called.
+    /// Requirements that must be met before it is called.
     pub requirements: Vec<Requirement>,
     /// Whether it is called without checking the requirements.
     pub always: bool,

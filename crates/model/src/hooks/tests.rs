@@ -1,4 +1,4 @@
-//! The hooks that are found among the files of a skill, and the diagnostics about the rest.
+//! The hooks that are found among the files of a skill, and the diagnostics about invalid ones.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn found(files: &[(&str, &str)]) -> SkillHooks {
     discover(&files)
 }
 
-/// Handlers as `file#export events`, one in a line.
+/// Handlers as `file#export events`, one per line.
 fn handlers(files: &[(&str, &str)]) -> Vec<String> {
     let hooks = found(files);
     let line = |handler: &OpenClawHandler| {

@@ -43,7 +43,7 @@ impl ManifestDraft {
     }
 }
 
-/// Steps are sentences: a single text is one step, including its commas.
+/// Steps are sentences: a single string is one step, including its commas.
 fn steps(key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Vec<Box<str>> {
     match &node.value {
         NodeValue::Text(text, _) => vec![text.trim().into()],
@@ -106,7 +106,7 @@ fn compatibility(
     Some(CompatibilityRule {
         with,
         version,
-        // A value that can't be read counts as the stricter one.
+        // A value that can't be parsed counts as the stricter one.
         compatible: node
             .get("compatible")
             .is_none_or(|flag| shape::flag("compatible", flag, report).unwrap_or(false)),

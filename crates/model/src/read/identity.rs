@@ -281,7 +281,7 @@ fn rename_hint(name: &str) -> String {
 /// Appended to the message about a name that can't be used.
 const FOLDER_INSTEAD: &str = "; the folder's name is used";
 
-/// A conforming name, derived from the first of these that has letters.
+/// A conforming name, derived from the first of these strings that contains letters.
 fn name_hint<const N: usize>(names: [Option<&str>; N]) -> String {
     let conforming = |name: &str| Some(name::conforming(name)).filter(|name| !name.is_empty());
     let found = names.into_iter().flatten().find_map(conforming);
@@ -297,7 +297,7 @@ fn short(text: &str) -> String {
     cut
 }
 
-/// A SKILL.yaml requires a SemVer version; elsewhere `1.0` is what the specification itself shows.
+/// A SKILL.yaml requires a SemVer version; elsewhere `1.0` is accepted, since the specification itself shows it.
 fn read_version(
     node: &Node<'_>,
     format: ManifestFormat,
@@ -328,7 +328,7 @@ fn version_hint(version: &Version) -> String {
     }
 }
 
-/// An author: a text, or a map with a name.
+/// An author: a string, or a map with a name.
 fn read_author(node: &Node<'_>) -> Option<Box<str>> {
     node.as_text()
         .or_else(|| node.get("name")?.as_text())
@@ -368,7 +368,7 @@ fn has_comment_key(node: &Node<'_>) -> bool {
     }
 }
 
-/// Reports hidden and control characters in a text that enters prompts.
+/// Reports hidden and control characters in text that becomes part of prompts.
 fn check_text(key: &str, value: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
     // Without an early exit the compiler processes sixteen bytes at a time.
     if value

@@ -1,4 +1,4 @@
-//! From text to manifest: never an error, never a panic, and as much as can be read.
+//! From text to manifest: never an error, never a panic, and as much as can be parsed.
 //!
 //! Each field belongs to one module of this folder: [`identity`], [`requirements`], [`invocation`], [`contract`],
 //! [`code`]. A module that accepts a key returns `true`; a key that no module accepts is reported with the most
@@ -69,7 +69,7 @@ pub struct Files<'a> {
     pub sidecar: Option<FileText<'a>>,
 }
 
-/// The result of reading: a manifest if it is valid, and all diagnostics.
+/// The result of parsing: a manifest if it is valid, and all diagnostics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The manifest; `None` exactly when a diagnostic is an error.
@@ -78,7 +78,7 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads the files of a skill.
+/// Parses the files of a skill.
 #[must_use]
 pub fn parse(files: &Files<'_>, mode: Strictness) -> Parsed {
     parse_with(files, mode, YamlReader::Fast)
@@ -98,7 +98,7 @@ pub fn parse_thoroughly(files: &Files<'_>, mode: Strictness) -> Parsed {
     parse_with(files, mode, YamlReader::Thorough)
 }
 
-/// Reads only what a list needs: the card. Diagnostics are the same as those of [`parse`].
+/// Parses only what a list needs: the card. Diagnostics are the same as those of [`parse`].
 #[must_use]
 pub fn parse_card(files: &Files<'_>, mode: Strictness) -> (Option<Card>, Vec<Diagnostic>) {
     read_files(files, mode, YamlReader::Fast, false, |draft| {
@@ -115,7 +115,7 @@ fn parse_with(files: &Files<'_>, mode: Strictness, reader: YamlReader) -> Parsed
     }
 }
 
-/// Reads all files into a draft and, if there is no error, converts it.
+/// Parses all files into a draft and, if there is no error, converts it.
 fn read_files<T>(
     files: &Files<'_>,
     mode: Strictness,

@@ -286,7 +286,7 @@ impl ManifestDraft {
     }
 }
 
-/// `tools` lists required tools (a list of words), or defines tools (a list of maps).
+/// `tools` lists required tools (a list of strings), or defines tools (a list of maps).
 pub(super) fn names_tools(node: &Node<'_>) -> bool {
     match &node.value {
         NodeValue::List(items) => !items.iter().any(|item| item.as_map().is_some()),

@@ -55,7 +55,7 @@ pub(super) fn flag(
     flag
 }
 
-/// A list of texts; one text with commas is a list too.
+/// A list of strings; one string with commas is a list too.
 pub(super) fn texts(
     key: &str,
     node: &Node<'_>,
@@ -108,7 +108,7 @@ fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
 /// No skill needs more tools than this, and composing skills compares all of them.
 const MAX_TOOLS: usize = 1000;
 
-/// Tool names: a list, or one text separated by commas or spaces. Entries that are not tool patterns are kept as
+/// Tool names: a list, or one string separated by commas or spaces. Entries that are not tool patterns are kept as
 /// written, and reported: they allow nothing.
 pub(super) fn tools(
     key: &str,

@@ -79,7 +79,7 @@ impl CommandPattern {
             Some(word) => glob::matches(pattern, word),
             None => pattern == "*",
         };
-        // A file is named in one way: `scripts/../../bin/sh` is no file of `scripts/`.
+        // A file is named in one way: `scripts/../../bin/sh` is not a file of `scripts/`.
         let is_named = |program: &str| {
             let mut names = program.strip_prefix('/').unwrap_or(program).split('/');
             !program.contains('/') || names.all(|name| !matches!(name, "" | "." | ".."))
@@ -94,8 +94,8 @@ impl CommandPattern {
                 .all(|(pattern, word)| fits(pattern, *word))
     }
 
-    /// Whether a denial of this covers a command: one that matches, or that could. The program counts by any path, a word that is known
-    /// only at run time could be any words, and options may stand before each word, as in `git -C . push`.
+    /// Whether a denial of this pattern covers a command: one that matches, or could match. The program counts by any path, a word that is
+    /// known only at run time could be any words, and options may precede each word, as in `git -C . push`.
     #[must_use]
     pub fn denies(&self, command: &[Option<&str>]) -> bool {
         let Self::Words { words, .. } = self else {
@@ -106,7 +106,7 @@ impl CommandPattern {
         else {
             return false;
         };
-        // A program in another folder counts, a file of the skill is one file.
+        // A program in another folder counts, but a file of the skill is a single file.
         let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let denied_name = program.starts_with('/').then(|| file_name(program));
         let is_program = |path: &str| {
@@ -115,7 +115,7 @@ impl CommandPattern {
                 |pattern: &str| glob::matches(pattern, path) || glob::matches(pattern, &name);
             is_denied(program) || denied_name.as_deref().is_some_and(is_denied)
         };
-        // A program that is known only at run time can bring words of its own, as in `x='git push'; $x`.
+        // A program that is known only at run time can add words of its own, as in `x='git push'; $x`.
         first.is_none_or(|first| is_program(first) && may_follow(wanted, given))
     }
 
@@ -162,7 +162,7 @@ impl CommandPattern {
     }
 }
 
-/// Whether words can be those of a pattern, with options and their values before each of them.
+/// Whether words can match a pattern, with options and their values before each of them.
 fn may_follow(wanted: &[Box<str>], given: &[Option<&str>]) -> bool {
     let mut given = given.iter();
     let mut is_after_option = false;

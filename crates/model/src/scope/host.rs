@@ -5,7 +5,7 @@
 //!
 //! | scope | as an approval | as a denial |
 //! |---|---|---|
-//! | a host, `*.…` | that name, on the named port, else 80 and 443 | that name, on the named port, else all |
+//! | a host, `*.…` | that name, on the named port, otherwise 80 and 443 | that name, on the named port, otherwise all |
 //! | an address | that address | that address in every form (IPv4 in IPv6), for every name that resolves to it |
 //! | `localhost`, or an address of this machine | `localhost`: 127.0.0.0/8 and ::1 | all of this machine: a server on
 //! one of its loopback addresses usually listens on all |
@@ -111,7 +111,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether a denial covers this host and port, judged before the host is resolved.
+    /// Whether a denial covers this host and port, before the host is resolved.
     #[must_use]
     pub fn denies(&self, host: &str, port: u16) -> bool {
         match read_host(host) {
@@ -123,7 +123,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether a denial covers this address, which a host was resolved to.
+    /// Whether a denial covers this address, which a host resolved to.
     #[must_use]
     pub fn denies_address(&self, address: IpAddr, port: u16) -> bool {
         let same = match &self.host {

@@ -1,6 +1,6 @@
 //! Scopes: the text in the parentheses of `shell:exec(git *)`.
 //!
-//! A scope can only narrow. The grammar is closed and differs by permission, so a text that can't be parsed is a
+//! A scope can only narrow. The grammar is closed and differs by permission, so a string that can't be parsed is a
 //! reported mistake, and never "all".
 //!
 //! ```text
@@ -45,7 +45,7 @@ pub enum Scope {
     Name(Box<str>),
 }
 
-/// Why a text is not a scope of its permission.
+/// Why a string is not a scope of its permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAScope(pub &'static str);
 
@@ -64,7 +64,7 @@ impl Scope {
     /// Parses the text in the parentheses.
     ///
     /// # Errors
-    /// If the text is not in the grammar of that permission.
+    /// If the string is not in the grammar of that permission.
     pub fn parse(permission: Permission, text: &str) -> Result<Self, NotAScope> {
         if text.len() > MAX_LENGTH {
             return Err(NotAScope("a scope can have at most 4096 bytes"));

@@ -81,7 +81,7 @@ impl PathPattern {
         self.anchor
     }
 
-    /// The names before the first wildcard, and what follows them.
+    /// The names before the first wildcard, and the rest of the pattern.
     #[must_use]
     pub fn fixed(&self) -> (Vec<&str>, Reach) {
         let literal = self.segments.iter().map_while(|segment| match segment {
@@ -149,7 +149,7 @@ impl PathPattern {
     }
 }
 
-/// What follows the fixed part of a pattern.
+/// The part of a pattern after its fixed part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Nothing: exactly that file or folder.

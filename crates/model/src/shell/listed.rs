@@ -5,7 +5,7 @@
 //! -$1`, `npm --git=$1`, `cargo --manifest-path $1`. A value can also take a detour: into a file, and from there into
 //! a program.
 //!
-//! **Decision.** The lists here are positive. A line that contains a value is *listed* if every command in it is:
+//! **Decision.** The lists here are allow-lists. A line that contains a value is *listed* if every command in it is:
 //! then an approval of its commands (`gh *`) covers it. Any other line is covered only by an approval of that exact
 //! line.
 //!
@@ -13,7 +13,7 @@
 //!
 //! - the program is in `listed_programs.rs`, with one of its subcommands and only its listed options, or it is a file
 //!   below the skill's folder, where the line runs and which it can't write;
-//! - an option is the author's text up to its `=`. A value that would start one is refused when it is inserted
+//! - an option is the author's text up to its `=`. A value that would start an option is refused when it is inserted
 //!   ([`crate::template::Slot::option_risk`]);
 //! - it writes only to `/dev/null` and to descriptors. So no command reads a file that another one wrote.
 //!
@@ -71,7 +71,7 @@ impl Redirect {
     }
 }
 
-/// Whether a command is known to treat its words as data, but for those that it runs in a known way.
+/// Whether a command is known to treat its words as data, except those that it runs in a known way.
 pub(super) fn is_known(words: &[ShellWord]) -> bool {
     is_listed(words, 0)
 }

@@ -16,11 +16,11 @@ pub(super) struct ListedProgram {
     /// The options that it can have: `--long` with or without `=value`, `-x`, `-x:` if a value can be attached to the
     /// letter, `-0` for a number, `--` if the program reads nothing after it as an option.
     pub(super) options: &'static str,
-    /// What its operands can be.
+    /// The kind of its operands.
     pub(super) operands: OperandKind,
 }
 
-/// What words that are not options can be.
+/// The kind of words that are not options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OperandKind {
     /// Operands are data.

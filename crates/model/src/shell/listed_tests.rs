@@ -9,7 +9,7 @@ fn is_listed(line: &str) -> bool {
     unlisted(&parsed.commands).is_none()
 }
 
-/// How a command with a placeholder is covered: by an approval of its commands, or only by one of the exact line.
+/// How a command with a placeholder is covered: by an approval of its commands, or only by an approval of the exact line.
 fn verdict(line: &str) -> &'static str {
     let placeholders = Placeholders {
         names: &[],
@@ -70,7 +70,7 @@ fn a_value_does_not_become_code_on_its_way_through_a_line() {
         "rg --pre x \"$ARGUMENTS\"",
         "npx cat \"$ARGUMENTS\"",
         "wget -e \"$ARGUMENTS\" x",
-        // What a command reads from its input, from a file that the line wrote, or from a start-up file.
+        // Input of a command from its standard input, from a file that the line wrote, or from a start-up file.
         "echo \"$ARGUMENTS\" | python3 /dev/stdin",
         "echo \"$ARGUMENTS\" | python3 /dev/fd/0",
         "echo \"$ARGUMENTS\" | perl /proc/self/fd/0",

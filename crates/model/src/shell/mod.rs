@@ -1,9 +1,9 @@
 //! Command lines, parsed by a closed grammar: every command that would run, or an error.
 //!
 //! **Problem.** Allowing `git *` requires knowing what `git log; rm -rf ~` or `git log $(rm -rf ~)` runs, before any
-//! shell sees it. A parser that skips what it does not know would call such a line "git".
+//! shell sees it. A parser that skips unknown syntax would classify such a line as "git".
 //!
-//! **Decision.** [`parse`] lists *every* simple command of a text, including those in substitutions, or returns
+//! **Decision.** [`parse`] lists *every* simple command of a line, including those in substitutions, or returns
 //! [`NotUnderstood`]. That includes everything that `sh` and `bash` interpret differently. The grammar is closed:
 //! only what is written here is accepted, and "not understood" never means "harmless".
 //!
@@ -14,7 +14,7 @@
 //! f() { rm x; }                       →  NotUnderstood { what: Parenthesis, at: 1 }
 //! ```
 //!
-//! The scanner reads shell with another grammar, which never gives up; its tests compare the two on every text that is accepted here.
+//! The scanner parses shell with another grammar, which never gives up; its tests compare the two on every line that is accepted here.
 //!
 //! Commands are in the order in which they start to run: those of a substitution before the command that uses it.
 //!
@@ -40,7 +40,7 @@ pub(crate) use listed::unlisted;
 pub(crate) use programs::runs;
 pub use programs::{RunArguments, can_run_programs, runs_words};
 
-/// The maximum length of a text.
+/// The maximum length of a line.
 pub const MAX_TEXT: usize = 64 * 1024;
 
 /// The maximum depth of nesting.
@@ -63,7 +63,7 @@ pub struct ShellLine {
 pub struct SimpleCommand {
     /// Its position; inside backticks, the position of those.
     pub at: usize,
-    /// `NAME=value` in front of the command.
+    /// `NAME=value` before the command.
     pub assignments: Vec<Assignment>,
     /// The program and its arguments.
     pub words: Vec<ShellWord>,
@@ -203,7 +203,7 @@ pub(crate) enum Zone {
     Test,
 }
 
-/// Why a text can't be parsed.
+/// Why a line can't be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUnderstood {
     /// The construct that is not in the grammar.
@@ -215,7 +215,7 @@ pub struct NotUnderstood {
 /// A construct outside the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsupportedSyntax {
-    /// The text is longer than [`MAX_TEXT`].
+    /// The line is longer than [`MAX_TEXT`].
     TooLong,
     /// The nesting is deeper than [`MAX_DEPTH`].
     TooDeep,

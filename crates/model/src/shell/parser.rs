@@ -12,7 +12,7 @@ pub(super) type ParseResult<T> = Result<T, NotUnderstood>;
 /// Keywords that end a list; the caller checks which one.
 const CLOSERS: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// All keywords that are recognized in place of a command.
+/// All keywords that are recognised in place of a command.
 const KEYWORDS: &[&str] = &[
     "if", "then", "else", "elif", "fi", "do", "done", "esac", "}", "{", "!", "while", "until",
     "for", "case", "in", "function", "select", "coproc",
@@ -593,7 +593,7 @@ impl<'a> ShellParser<'a> {
         self.fail(UnsupportedSyntax::HereDocument)
     }
 
-    /// Reads the texts of the heredocs of the line that just ended. Shells disagree about lines that end inside
+    /// Reads the bodies of the heredocs of the line that just ended. Shells disagree about lines that end inside
     /// another construct, so those are rejected.
     fn heredocs(&mut self) -> ParseResult<()> {
         let pending = std::mem::take(&mut self.pending);

@@ -1,4 +1,4 @@
-//! Tables of programs: which run their arguments, and which change the shell.
+//! Tables of programs: those that run their arguments, and those that change the shell.
 //!
 //! Unlike the grammar these tables can't be complete: any program can run its arguments. They contain the programs
 //! whose purpose it is, and those that are commonly used to avoid `sh -c`.
@@ -330,8 +330,9 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     }
 }
 
-/// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or one
-/// with a subcommand for it. One with only options for it, such as `tar`, is none: a line with such an option is recognised.
+/// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or
+/// one with a subcommand for it. A program that has only options for it, such as `tar`, does not count: a line with such an option is
+/// recognised.
 #[must_use]
 pub fn can_run_programs(program: &str) -> bool {
     let name = base(program);
@@ -356,7 +357,7 @@ pub fn runs_words(program: &str) -> bool {
     name == "find" || UNCLEAR.contains(&name) || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
 }
 
-/// Whether a word is a marked one: a subcommand, or an option in any spelling that programs accept. A long one can be cut short, as in
+/// Whether a word is a marked one: a subcommand, or an option in any accepted spelling. A long option can be abbreviated, as in
 /// `--upl=x` for `--upload-pack`, and a short one can be among others, as in `-avze`.
 fn is_marked(mark: &str, text: &str) -> bool {
     if mark.starts_with("--") {

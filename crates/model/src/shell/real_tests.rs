@@ -28,7 +28,7 @@ fn output(shell: &str, script: &str) -> Vec<u8> {
         .stdout
 }
 
-/// One of many ways to quote a text.
+/// One of many ways to quote a string.
 fn quoted(text: &str, way: u8) -> String {
     match way % 3 {
         0 => format!("'{}'", text.replace('\'', "'\\''")),
@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// A generator with a fixed seed: the same texts in each run.
+/// A generator with a fixed seed: the same lines in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -173,7 +173,7 @@ const TOKENS: &[&str] = &[
     "else ",
 ];
 
-/// Random texts; the numbers in them are arguments of `p`.
+/// Random lines; the numbers in them are arguments of `p`.
 fn random_text(dice: &mut Dice) -> String {
     let length = 3 + dice.roll(14);
     (0..length)
@@ -181,7 +181,7 @@ fn random_text(dice: &mut Dice) -> String {
         .collect()
 }
 
-/// Whether `p id` is among the commands, or can be: an unknown program can be any.
+/// Whether `p id` is among the commands, or can be: an unknown program can be any program.
 fn is_listed(line: &ShellLine, id: &str) -> bool {
     line.commands.iter().any(|simple| {
         let fits = |word: &ShellWord| word.literal().is_none_or(|text| text == id);
@@ -192,7 +192,7 @@ fn is_listed(line: &ShellLine, id: &str) -> bool {
     })
 }
 
-/// A program `p` records its first argument. For random texts that can be parsed, everything that a real shell runs
+/// A program `p` records its first argument. For random lines that can be parsed, everything that a real shell runs
 /// must be in the list. Commands in the background can write late, so each run has its own file, read at the end.
 #[test]
 fn nothing_runs_that_was_not_listed() {

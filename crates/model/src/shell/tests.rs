@@ -1,4 +1,4 @@
-//! What is parsed, with which result, and what is rejected.
+//! Lines that are parsed, with their results, and lines that are rejected.
 
 use metier_testkit::patience::grows_linearly;
 use proptest::prelude::*;

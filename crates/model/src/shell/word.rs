@@ -15,7 +15,7 @@ impl ShellWord {
         Self { literal, parts }
     }
 
-    /// Replaces parameters whose value is known by quoted text.
+    /// Replaces parameters whose values are known by quoted text.
     pub(crate) fn fill(&mut self, value: impl Fn(&str) -> Option<String>) {
         for part in &mut self.parts {
             let WordPart::Parameter {
@@ -297,7 +297,7 @@ impl ShellParser<'_> {
         Ok(())
     }
 
-    /// `$'…'`. A shell that does not support it reads an escaped quote in it as its end.
+    /// `$'…'`. A shell that does not support it treats an escaped quote in it as its end.
     fn dollar_quotes(&mut self) -> ParseResult<()> {
         let start = self.at;
         let Some(length) = self.rest()[2..].find('\'') else {

@@ -26,7 +26,7 @@ const MAX_WORDS: usize = 1000;
 /// The values of placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    /// The arguments as one text.
+    /// The arguments as one string.
     pub text: &'a str,
     /// The arguments as words.
     pub words: &'a [String],
@@ -41,7 +41,7 @@ pub struct Values<'a> {
 /// The call of a shell: `sh -c SCRIPT metier PARAMETERS…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellInvocation {
-    /// The text, which contains no values.
+    /// The script, which contains no values.
     pub script: String,
     /// The values, passed after the script and a name for `$0`.
     pub parameters: Vec<String>,
@@ -67,7 +67,7 @@ pub enum InvocationRefusal {
         /// The number of words that were given.
         given: usize,
     },
-    /// A value would be read as an option.
+    /// A value would be parsed as an option.
     LooksLikeOption {
         /// The placeholder as written.
         placeholder: String,
@@ -122,7 +122,7 @@ impl Recipe {
     /// The script and its parameters.
     ///
     /// # Errors
-    /// If a value is missing, too long, contains a NUL, or would be read as an option.
+    /// If a value is missing, too long, contains a NUL, or would be parsed as an option.
     pub fn instantiate(&self, values: &Values<'_>) -> Result<ShellInvocation, InvocationRefusal> {
         let mut parameters = Vec::new();
         let mut prologue = String::new();

@@ -319,7 +319,7 @@ impl<'a> TemplateParser<'a, '_> {
     }
 }
 
-/// The recognized placeholders of one body, in prose and in commands.
+/// The recognised placeholders of one body, in prose and in commands.
 #[derive(Clone, Copy, Debug)]
 struct Spellings<'n> {
     names: &'n [Box<str>],
@@ -420,7 +420,7 @@ fn unquoted(path: &str) -> &str {
     inner.unwrap_or(path)
 }
 
-/// Lines that look like commands and are text, because no program name follows the `!`. A command has to be written
+/// Lines that look like commands but are text, because no program name follows the `!`. A command has to be written
 /// in backticks.
 #[must_use]
 pub fn lines_taken_for_text(body: &str) -> Vec<&str> {

@@ -122,7 +122,7 @@ fn recipe(text: &str) -> Recipe {
     }
 }
 
-/// (command, what it prints), where `@` is the value.
+/// (command, its output), where `@` is the value.
 const CONTEXTS: &[(&str, &str)] = &[
     ("p -- $ARGUMENTS", "<--><@>"),
     ("p -- \"$ARGUMENTS\"", "<--><@>"),

@@ -81,7 +81,7 @@ pub(super) enum ScriptFragment {
 pub struct Slot {
     /// The value that is inserted.
     pub carries: Carries,
-    /// Whether a value that starts with `-` would be read as an option: the word starts with it, and no `--` precedes
+    /// Whether a value that starts with `-` would be parsed as an option: the word starts with it, and no `--` precedes
     /// it.
     pub option_risk: bool,
     /// The placeholder as written.
@@ -139,7 +139,7 @@ pub enum PlaceholderReason {
     Assignment,
     /// It is the target of a redirect.
     Redirect,
-    /// It is program text, or might become some: `sh -c "… $ARGUMENTS"`, `env $ARGUMENTS`.
+    /// It is program text, or might become part of it: `sh -c "… $ARGUMENTS"`, `env $ARGUMENTS`.
     Code,
     /// It is not in an argument.
     Elsewhere,
@@ -367,7 +367,7 @@ fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, RefusedPlaceho
     second.placed(&line)
 }
 
-/// A text with references, not yet checked.
+/// A script with references, not checked yet.
 struct SlotDraft<'a> {
     parts: Vec<ScriptFragment>,
     text: String,

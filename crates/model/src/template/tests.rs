@@ -1,4 +1,4 @@
-//! What is a placeholder, what is a command, and what is neither.
+//! Text that is a placeholder, a command, or neither.
 
 use metier_testkit::patience::grows_linearly;
 use proptest::prelude::*;

@@ -19,7 +19,7 @@ const MAX_NODES: usize = 5_000;
 const MAX_ALIASES: usize = 64;
 const MAX_ALIAS_NODES: usize = 2_000;
 
-/// Why a text is not a document. `Syntax` can be repaired line by line; an exceeded limit can't.
+/// Why a string is not a document. `Syntax` can be repaired line by line; an exceeded limit can't.
 pub(crate) enum YamlFailure {
     Syntax { at: u32, message: String },
     Refused,

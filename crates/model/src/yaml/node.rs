@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How a text was written: only unquoted text can also be a number or a boolean.
+/// How a string was written: only unquoted text can also be a number or a boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Without quotes, on one or several lines.

@@ -11,7 +11,7 @@ use super::node::{Node, NodeValue, Pair, Style};
 
 const MAX_DEPTH: usize = 16;
 
-/// A longer text could contain more values than the full reader allows.
+/// A longer document could contain more values than the full reader allows.
 const MAX_TEXT: usize = 16 * 1024;
 
 /// The maximum length of a key without a question mark in YAML.
@@ -274,7 +274,7 @@ impl<'a> PlainYamlReader<'a> {
         Some(plain_value(text))
     }
 
-    /// Whether nothing deeper than `indent` follows after blank lines.
+    /// Whether no line deeper than `indent` follows after blank lines.
     fn ends_here(&mut self, from: usize, indent: usize) -> bool {
         self.position = from;
         self.content_line().is_none_or(|line| line.indent <= indent)
@@ -378,7 +378,7 @@ impl<'a> PlainYamlReader<'a> {
         let mut breaks = 0;
         while let Some(next) = self.line(self.position) {
             if next.start >= next.end {
-                // More spaces than the indentation are content, even on a line without anything else.
+                // More spaces than the indentation are content, even on an otherwise empty line.
                 if self.line_text_end(next).saturating_sub(self.position) > first.indent {
                     return None;
                 }

@@ -1,7 +1,7 @@
-//! The second attempt: a text that is not YAML is read entry by entry.
+//! The second attempt: text that is not YAML is read entry by entry.
 //!
 //! One unquoted colon breaks a whole document for a YAML reader. Here the text is split at its top-level `key:`
-//! lines; every entry that is valid YAML is read as such, and only the broken ones are read as their author meant
+//! lines; every entry that is valid YAML is parsed as such, and only the broken ones are read as their author meant
 //! them: text, or JSON5 if they start with a bracket. Every repair is reported.
 
 use super::{
@@ -15,7 +15,7 @@ use crate::{
     text::visible,
 };
 
-/// Reads what can be read. `None` if there is not a single entry.
+/// Reads as much as possible. `None` if there is not a single entry.
 pub(crate) fn read<'a>(
     text: &'a str,
     base: u32,

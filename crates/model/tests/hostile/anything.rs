@@ -1,4 +1,4 @@
-//! Any text at all.
+//! Arbitrary text.
 
 use metier_model::{Strictness, text};
 use proptest::prelude::*;

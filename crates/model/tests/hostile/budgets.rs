@@ -183,7 +183,7 @@ fn too_many_values_are_refused_in_time() {
     });
 }
 
-/// Texts with thousands of problems.
+/// Documents with thousands of problems.
 fn thousands_of_mistakes() -> [(&'static str, String); 3] {
     let strays = "stray\n".repeat(20_000);
     let entries: String = (0..15_000).map(|key| format!("k{key}: a: b\n")).collect();

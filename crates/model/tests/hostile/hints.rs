@@ -7,7 +7,7 @@ struct Followed {
     code: DiagnosticCode,
     before: &'static str,
     after: &'static str,
-    /// A part of the hint, so that another hint of the same code does not pass for this one.
+    /// A part of the hint, so that another hint of the same code is not mistaken for this one.
     hint: &'static str,
 }
 
@@ -431,7 +431,7 @@ fn following_a_hint_never_breaks_a_skill() {
         );
         let new = new.unwrap_or_else(|| panic!("{code}: the skill does not load any more"));
         let Some(mut old) = old else { continue };
-        // The subject of the hint can improve; everything else is read as before.
+        // The field that the hint is about can improve; everything else is parsed as before.
         old.metadata = new.metadata.clone();
         old.unknown = new.unknown.clone();
         match code {

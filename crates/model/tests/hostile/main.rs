@@ -19,7 +19,7 @@ use metier_model::{
 };
 use metier_testkit::patience::within_processor_time;
 
-/// The result of one mode for a text.
+/// The result of one mode for a document.
 #[derive(Clone, Copy, Debug)]
 enum Outcome {
     /// It loads, with at most informational diagnostics.
@@ -155,7 +155,7 @@ fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Runs one test, by its full name, in a separate process: what it tests could end the process.
+/// Runs one test, by its full name, in a separate process: the tested code could end the process.
 fn survives_in_a_process(name: &str, work: impl FnOnce()) {
     if std::env::var_os("METIER_TEST_INNER").is_some() {
         return work();

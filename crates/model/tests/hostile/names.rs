@@ -1,4 +1,4 @@
-//! Names and descriptions: what enters prompts.
+//! Names and descriptions: text that becomes part of prompts.
 
 use metier_model::{SkillName, Strictness, name::RESERVED, text};
 
@@ -39,7 +39,7 @@ fn descriptions_have_exact_limits() {
     refused(&file("name: x\n"), "description-missing");
 }
 
-/// The name of a hostile or careless author is never used: the folder's is.
+/// The name from a hostile or careless author is never used: the folder's is.
 fn named_by_folder(text: &str, code: &'static str) {
     check(text, Warns(code), Refused(code));
     assert_eq!(loaded(text).card.name.as_str(), "x");

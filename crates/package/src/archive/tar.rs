@@ -1,4 +1,4 @@
-//! Tar archives. Extensions are what tools disagree about, so only one is accepted: the path, and times, in a POSIX extended header.
+//! Tar archives. Tools disagree about extensions, so only one is accepted: the path, and times, in a POSIX extended header.
 
 use std::io::Read;
 
@@ -68,8 +68,8 @@ fn end_of(entry: &Entry<'_, &[u8]>) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Refuses headers whose fields tools read differently: the size must be octal, and what follows the fields of other formats than POSIX must be
-/// empty, because some tools read a part of the name there.
+/// Refuses headers whose fields tools read differently: the size must be octal, and the bytes after the fields of formats other than POSIX
+/// must be empty, because some tools read a part of the name there.
 fn check_header(header: &[u8; BLOCK]) -> Result<(), ArchiveError> {
     let size = &header[124..136];
     let digits = size.trim_ascii_start();
@@ -162,7 +162,7 @@ fn next_record(rest: &mut &[u8]) -> Option<(String, Vec<u8>)> {
     Some((key, record[equals + 1..].to_vec()))
 }
 
-/// The path of an extended header. Anything that changes how the entry is read is refused.
+/// The path of an extended header. Any field that changes how the entry is read is refused.
 fn path_in(records: Vec<(String, Vec<u8>)>) -> Result<Option<Vec<u8>>, ArchiveError> {
     let mut path = None;
     for (key, value) in records {

@@ -1,8 +1,8 @@
-//! Zip archives, which is what `.skill` files are.
+//! Zip archives, the format of `.skill` files.
 //!
-//! A zip archive describes each file twice, and neither description says where the other data of the archive belongs. So both are compared, every
-//! byte must belong to exactly one entry, and what only some tools understand is refused: zip64, a second name in an extra field, names in an unknown
-//! character set.
+//! A zip archive describes each file twice, and neither description states where the other data of the archive belongs. So both are
+//! compared, every byte must belong to exactly one entry, and features that only some tools support are refused: zip64, a second name in an
+//! extra field, names in an unknown character set.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const DESCRIPTOR: &[u8] = b"PK\x07\x08";
 /// The length of the end record without its comment.
 const END_LENGTH: usize = 22;
 
-/// Flags: encrypted in one of three ways, sizes behind the content, names in UTF-8, and hints about the compression level.
+/// Flags: encrypted in one of three ways, sizes after the content, names in UTF-8, and hints about the compression level.
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 const SIZES_BEHIND: u16 = 1 << 3;
 const UTF8: u16 = 1 << 11;
@@ -108,7 +108,7 @@ impl EndRecord {
     }
 }
 
-/// An entry as the directory describes it.
+/// An entry in the directory's description.
 struct ZipEntry<'a> {
     flags: u16,
     method: u16,
@@ -174,8 +174,8 @@ impl<'a> ZipEntry<'a> {
         self.check_kind()
     }
 
-    /// The upper half of the attributes is the mode on Unix, and its upper bits are the kind of the file. Some tools read them whatever system
-    /// the archive names.
+    /// The upper half of the attributes is the mode on Unix, and its upper bits are the kind of the file. Some tools read them whatever
+    /// system the archive names.
     fn check_kind(&self) -> Result<(), ArchiveError> {
         let is_folder = self.name.ends_with(b"/");
         let special = |kind| {
@@ -196,7 +196,7 @@ impl<'a> ZipEntry<'a> {
         }
     }
 
-    /// The packed content, and everything that belongs to the entry: the header before the content must say the same as the directory.
+    /// The packed content, and everything that belongs to the entry: the header before the content must match the directory.
     fn content(&self, bytes: &'a [u8]) -> Result<(&'a [u8], Range<usize>), ArchiveError> {
         let differs = |what: &str| {
             let name = self.shown();
@@ -311,7 +311,7 @@ fn check_extra(name: &[u8], mut extra: &[u8]) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Numbers and texts, one after the other.
+/// Numbers and strings, one after the other.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,

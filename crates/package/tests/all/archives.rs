@@ -1,4 +1,4 @@
-//! Archives that lie, and archives that don't.
+//! Malformed archives, and correct ones.
 
 use std::io::{Cursor, Write};
 
@@ -47,7 +47,7 @@ fn patched(bytes: &[u8], from: &[u8], to: &[u8], only: Option<usize>) -> Vec<u8>
 
 fn tar_header(path: &str, kind: EntryType, size: u64) -> Header {
     let mut header = Header::new_ustar();
-    // The name is written as it is: `set_path` would refuse what is tested here.
+    // The name is written unchanged: `set_path` would refuse the tested one.
     let field = &mut header.as_old_mut().name;
     field[..path.len()].copy_from_slice(path.as_bytes());
     header.set_entry_type(kind);
@@ -390,7 +390,7 @@ fn a_part_of_an_archive_is_none() {
 }
 
 proptest! {
-    /// One changed byte: refused, or nothing but the time of a file changed. It never panics, and never another tree.
+    /// One changed byte: refused, or only the time of a file changed. It never panics, and never returns another tree.
     #[test]
     fn a_changed_byte_changes_nothing_in_silence(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let original = zip_of(&[("SKILL.md", SKILL), ("scripts/run.sh", b"echo hi\n")]);

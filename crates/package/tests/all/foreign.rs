@@ -1,11 +1,11 @@
-//! Archives that other tools made.
+//! Archives by other tools.
 
 use std::{fs, path::Path, process::Command};
 
 use metier_package::{ArchiveLimits, PackageTree, read_archive};
 use metier_testkit::{needed, needs};
 
-/// A folder with a skill in it, and what its tree is.
+/// A folder with a skill in it, and its tree.
 fn skill(folder: &Path) {
     let skill = folder.join("pdf");
     fs::create_dir_all(skill.join("scripts")).unwrap();

@@ -1,7 +1,7 @@
-//! Archives that a generator made: structures that lie in one place or several, with bytes changed afterwards.
+//! Generated archives: structures that are wrong in one place or several, with bytes changed afterwards.
 //!
-//! The oracle is Python's `zipfile` and `tarfile`. An archive that is accepted must be one that Python reads without an error, with the same files and
-//! the same bytes: an archive is read completely or refused, and never means two things.
+//! The oracle is Python's `zipfile` and `tarfile`. An accepted archive must be one that Python reads without an error, with the same files
+//! and the same bytes: an archive is read completely or refused, and never has two meanings.
 
 use std::{
     collections::BTreeMap,
@@ -63,7 +63,7 @@ for line in sys.stdin:
         print(json.dumps("%s: %s" % (type(error).__name__, error)))
 "#;
 
-/// A name that is fine in most cases.
+/// A name that is valid in most cases.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let good = select(vec![
         "SKILL.md",
@@ -113,12 +113,12 @@ fn content() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         3 => vec(any::<u8>(), 0..40),
         1 => Just(b"echo hi\n".repeat(20)),
-        // Parts of archives, which a reader that searches finds.
+        // Parts of archives, which a searching reader finds.
         1 => select(vec![&b"PK\x01\x02"[..], b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"]).prop_map(|magic| [b"x", magic, &[0; 30]].concat()),
     ]
 }
 
-/// Something that happens in one entry of a few.
+/// A change that is made in one entry of a few.
 fn rare<T: Clone + std::fmt::Debug + 'static>(
     usual: T,
     values: Vec<T>,
@@ -137,7 +137,7 @@ struct MadeZipEntry {
     local_name: Option<Vec<u8>>,
     extra: Vec<u8>,
     local_extra: Vec<u8>,
-    /// What is added to the size in the directory and in the header.
+    /// The numbers added to the size in the directory and in the header.
     size_lies: (i32, i32),
     crc_lie: u32,
     /// The header of another entry.
@@ -506,7 +506,7 @@ fn read(bytes: &[u8]) -> Option<PackageTree> {
     read_archive(bytes, ArchiveLimits::default()).ok()
 }
 
-/// Whether a path stays where it is unpacked, on every operating system. Written without the code that is tested.
+/// Whether a path stays inside its folder, on every operating system. Written without the tested code.
 fn is_inside(path: &str) -> bool {
     !path.starts_with('/')
         && !path.contains(['\\', ':', '\0', '\n'])
@@ -627,12 +627,12 @@ fn plain_entry(name: &str, content: &[u8]) -> MadeZipEntry {
 /// Set in the process that reads bombs.
 const BOMB: &str = "METIER_TEST_BOMB";
 
-/// A deflate stream of four gigabytes of zeros, which is a hundredth of that.
+/// A deflate stream of four gigabytes of zeros, which has a hundredth of that size.
 fn endless_zeros() -> Vec<u8> {
     let zeros = vec![0u8; 16 << 20];
     let mut part = Vec::with_capacity(1 << 20);
     let mut compress = flate2::Compress::new(flate2::Compression::fast(), false);
-    // Up to a full flush the stream can be repeated.
+    // The stream can be repeated up to a full flush.
     let status = compress.compress_vec(&zeros, &mut part, flate2::FlushCompress::Full);
     assert_eq!(status.unwrap(), flate2::Status::Ok);
     assert_eq!(compress.total_in(), zeros.len() as u64);
@@ -652,7 +652,7 @@ fn read_bombs() {
     let mut entry = plain_entry("zeros", b"");
     entry.flags = 0;
     let mut zip = zip_of(&[entry], b"", b"", b"");
-    // The content of the only entry, with the sizes that belong to it.
+    // The content of the only entry, with its sizes.
     let (header, row) = (30 + "zeros".len(), zip.len() - 22 - 46 - "zeros".len());
     let (packed, unpacked) = (stream.len() as u32, u32::MAX - 1);
     for (at, number) in [

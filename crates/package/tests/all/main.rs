@@ -1,4 +1,4 @@
-//! What a package is, from outside.
+//! The package format, from outside.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,

@@ -30,8 +30,8 @@ fn sample() -> PackageTree {
     ])
 }
 
-/// The digest of the package on every machine. It changes only if the format or the compressor does; packages of the versions before then have
-/// other bytes.
+/// The digest of the package on every machine. It changes only if the format or the compressor does; packages of the versions before then
+/// have other bytes.
 #[test]
 fn the_bytes_are_the_same_on_every_machine() {
     let packed = pack("pdf", &sample()).unwrap();

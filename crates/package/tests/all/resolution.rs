@@ -1,4 +1,4 @@
-//! Which versions fit together.
+//! Compatible versions.
 
 use std::collections::BTreeMap;
 
@@ -123,10 +123,11 @@ fn requirement() -> impl Strategy<Value = VersionReq> {
 }
 
 proptest! {
-    /// `semver` decides about one version; the resolver works with ranges. They agree.
+    /// `semver` decides about one version; the resolver uses ranges. They agree.
     #[test]
     fn a_requirement_means_what_semver_says(requirement in requirement(), version in version()) {
-        // `<=1, >1.1.0-a`: for semver a part of a version excludes what the other comparator names. Ranges can't tell who named a version.
+        // `<=1, >1.1.0-a`: for semver a part of a version excludes what the other comparator names. Ranges can't represent which comparator
+        // named a version.
         let all = &requirement.comparators;
         let is_part = all.iter().any(|one| one.patch.is_none());
         prop_assume!(!is_part || all.iter().all(|one| one.pre.is_empty()));
@@ -138,7 +139,7 @@ proptest! {
         prop_assert_eq!(found, requirement.matches(&version), "{} {}", requirement, version);
     }
 
-    /// Whatever is chosen satisfies every requirement; if nothing is, trying all combinations finds nothing either.
+    /// Any choice satisfies every requirement; if there is none, trying all combinations finds none either.
     #[test]
     fn an_answer_is_right_and_none_is_overlooked(
         table in proptest::collection::btree_map(

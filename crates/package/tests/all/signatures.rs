@@ -105,7 +105,7 @@ fn a_signature_is_checked_without_the_archive() {
     }
 }
 
-/// The program itself, which asks for passwords on a terminal only.
+/// The program itself, which asks for passwords only on a terminal.
 fn minisign(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
     Command::new(program)
         .args(arguments)
@@ -140,7 +140,7 @@ fn minisign_verifies_our_signatures_and_we_verify_its() {
     );
     write("pdf.skill", "the bytes");
 
-    // Our secret key signs in the other program too.
+    // Our secret key also signs in the other program.
     write("our.key", &keys.secret_file);
     let signed = run(&[
         "-S",

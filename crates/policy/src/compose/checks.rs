@@ -1,4 +1,4 @@
-//! What can be checked while a set runs, and what can't: tools that can write, orders that nothing shows, conditions
+//! Checks while a set runs, and their limits: tools that can write, orders without evidence, conditions
 //! in prose.
 
 use metier_model::{Condition, Permission, SkillManifest, ToolPattern};
@@ -86,7 +86,7 @@ pub(super) fn unchecked(set: &MemberSet<'_>) -> Vec<Unchecked> {
     set.skills.iter().flat_map(of).collect()
 }
 
-/// Reports an order that nothing shows: the first skill has no tool that could have been called, and no output that
+/// Reports an order without evidence: the first skill has no tool that could have been called, and no output that
 /// could be checked.
 pub(super) fn order(set: &MemberSet<'_>, waits: &[(String, String)], faults: &mut Faults) {
     for (first, second) in waits {

@@ -236,7 +236,7 @@ fn needs(skill: &SkillManifest) -> impl Iterator<Item = &str> {
     )
 }
 
-/// What a skill declares for a set.
+/// The declarations of a skill for a set.
 struct Declared<'a> {
     manifest: &'a SkillManifest,
     allows: Vec<ToolPattern>,

@@ -41,9 +41,9 @@ pub fn gives_tools(skill: &str, tool: &str) -> bool {
 /// The tools that may be used: those that are allowed and not forbidden, and no others.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ToolPolicy {
-    /// What at least one skill allows and none forbids, sorted.
+    /// The tools that at least one skill allows and none forbids, sorted.
     pub allowed: Vec<ToolPattern>,
-    /// What at least one skill forbids, sorted.
+    /// The tools that at least one skill forbids, sorted.
     pub forbidden: Vec<ToolPattern>,
     /// The skills whose own tools are all allowed because they have no list, by name.
     pub own: Vec<String>,
@@ -80,7 +80,7 @@ impl ToolPolicy {
     }
 }
 
-/// What a skill allows, in either list; without a list, the implied tools.
+/// The tools that a skill allows, in either list; without a list, the implied tools.
 #[must_use]
 pub fn allows(skill: &SkillManifest) -> Vec<ToolPattern> {
     if brings_own_tools(skill) {
@@ -93,14 +93,14 @@ pub fn allows(skill: &SkillManifest) -> Vec<ToolPattern> {
     entries.filter_map(|entry| entry.parse().ok()).collect()
 }
 
-/// Whether a skill has no list of tools, neither allowed nor forbidden: then all of its own tools are allowed, too.
+/// Whether a skill has no list of tools, neither allowed nor forbidden: all of its own tools are then allowed, too.
 #[must_use]
 pub fn brings_own_tools(skill: &SkillManifest) -> bool {
     let has_any = allowing(skill).next().is_some() || forbidding(skill).next().is_some();
     skill.tools.only.is_none() && !has_any
 }
 
-/// What a skill forbids, in either list.
+/// The tools that a skill forbids, in either list.
 pub(super) fn forbidden(skill: &SkillManifest) -> Vec<ToolPattern> {
     let entries = forbidding(skill).map(|(_, entry)| entry);
     entries.map(ToolPattern::prohibiting).collect()
@@ -229,8 +229,8 @@ fn is_same(one: &ToolPattern, other: &ToolPattern) -> bool {
     one.covers(other) && other.covers(one)
 }
 
-/// Entries that are not tool patterns. They were reported when the skill was read; here they explain what is not
-/// allowed.
+/// Entries that are not tool patterns. They were reported when the skill was read; here they explain missing
+/// permissions.
 fn unreadable(skill: &SkillManifest, faults: &mut Faults) {
     let name = skill.card.name.as_str();
     let unread = |entry: &str| entry.parse::<ToolPattern>().is_err();

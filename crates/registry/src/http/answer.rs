@@ -1,4 +1,4 @@
-//! Answers: documents with an `ETag`, bytes with a digest and ranges, refusals.
+//! Responses: documents with an `ETag`, bytes with a digest and ranges, refusals.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -33,7 +33,7 @@ pub(super) fn document<T: Serialize>(result: Result<T, Response>, headers: &Head
     response
 }
 
-/// The sentence of a refusal, for interfaces that answer with text.
+/// The sentence of a refusal, for interfaces that return text.
 #[derive(Clone)]
 pub(super) struct ProblemMessage(pub(super) String);
 
@@ -50,7 +50,7 @@ pub(super) fn refuse(refusal: &RequestRefusal) -> Response {
     response
 }
 
-/// The answer to a request that failed. The details of an internal failure go to the log only.
+/// The response to a failed request. The details of an internal failure are only logged.
 pub(super) fn failure(error: &RegistryError) -> Response {
     match error {
         RegistryError::Refused(refusal) => refuse(refusal),
@@ -78,7 +78,7 @@ fn set(response: &mut Response, name: HeaderName, value: &str) {
     }
 }
 
-/// Bytes that never change under their address.
+/// Bytes that never change at their URL.
 pub(super) struct BytesAnswer {
     bytes: Vec<u8>,
     digest: String,
@@ -161,7 +161,7 @@ enum RequestedRange {
     Unsatisfiable,
 }
 
-/// One range, if it is still of the same bytes. Several ranges are answered with the whole, which is allowed.
+/// One range, if it is still of the same bytes. For several ranges the whole is returned, which is allowed.
 fn requested_range(headers: &HeaderMap, etag: &str, length: usize) -> RequestedRange {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|condition| condition != etag) {

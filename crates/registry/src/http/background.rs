@@ -36,7 +36,7 @@ impl BackgroundServer {
                 let served = runtime.block_on(async {
                     let listener = TcpListener::from_std(listener)?;
                     let shutdown = async {
-                        // A sender that is gone asks for the end too.
+                        // A dropped sender requests the end too.
                         let _asked = stopped.await;
                     };
                     serve(listener, registry, None, shutdown).await

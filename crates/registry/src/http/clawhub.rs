@@ -1,6 +1,7 @@
 //! The part of ClawHub's interface that its command line needs to search and install.
 //!
-//! It is below `/clawhub`, because both interfaces have `/api/v1/skills`; `/.well-known/clawhub.json` leads there. Refusals are plain text.
+//! It is below `/clawhub`, because both interfaces have `/api/v1/skills`; `/.well-known/clawhub.json` points to it. Refusals are plain
+//! text.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub(super) fn routes() -> Router<Arc<HttpState>> {
         .layer(middleware::map_response(with_plain_problem))
 }
 
-/// ClawHub's command line prints the body of a refusal as it is, so it is plain text.
+/// ClawHub's command line prints the body of a refusal unchanged, so it is plain text.
 async fn with_plain_problem(response: Response) -> Response {
     match response.extensions().get::<ProblemMessage>() {
         Some(problem) => (response.status(), problem.0.clone()).into_response(),
@@ -195,7 +196,7 @@ async fn version(State(state): Shared, Path((slug, number)): Path<(String, Strin
     document(found, &HeaderMap::new())
 }
 
-/// Which version has these files, by ClawHub's fingerprint.
+/// The version that has these files, by ClawHub's fingerprint.
 async fn resolve(State(state): Shared, Query(query): Query<ClawHubQuery>) -> Response {
     let found = blocking(state, move |registry| {
         let skill = registry.skill(&query.slug)?;

@@ -1,7 +1,7 @@
 //! The registry over HTTP.
 //!
-//! A handler parses, calls one method of [`Registry`] on a thread for blocking work, and turns the result into an answer. A panic there is
-//! a status of 500, and the server continues.
+//! A handler parses, calls one method of [`Registry`] on a thread for blocking work, and turns the result into a response. A panic there
+//! causes status 500, and the server continues.
 
 mod answer;
 mod background;
@@ -40,17 +40,17 @@ pub use background::BackgroundServer;
 const OPENAPI: &str = include_str!("openapi.json");
 /// How long a request can take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most bytes of a request's body, unless it is a package.
+/// The maximum size of a request's body in bytes, unless it is a package.
 const MAX_REQUEST: usize = 64 << 10;
 
 /// Where packages are published.
 const PACKAGES: &str = "/api/v1/packages";
 
-/// What the handlers share.
+/// The state that handlers share.
 struct HttpState {
     registry: Registry,
     rates: RateLimiter,
-    /// The address that clients use, if it is not the one they ask for.
+    /// The address that clients use, if it differs from the requested one.
     public_url: Option<String>,
 }
 
@@ -154,7 +154,7 @@ async fn guard(
     response
 }
 
-/// The address that a request counts for. A proxy appends the address of its client; without one, the header is a claim of the client.
+/// The client address of a request. A proxy appends the address of its client; without one, the header is only a claim of the client.
 fn client_address(has_proxy: bool, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
     let stated = headers.get_all("x-forwarded-for").iter().next_back();
     let stated = stated.and_then(|value| value.to_str().ok()?.rsplit(',').next());
@@ -278,7 +278,7 @@ async fn checksums(State(state): Shared, Path((name, version)): VersionPath) -> 
     }
 }
 
-/// The lines that `sha256sum --check` reads, in a folder with the package and its files.
+/// The lines for `sha256sum --check`, in a folder with the package and its files.
 fn checksum_lines(version: &RegistryVersion) -> String {
     let (name, number) = (&version.name, &version.version);
     let hex = |digest: &str| digest.trim_start_matches("sha256:").to_owned();

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests at once, and requests in a second after that.
+/// The burst of requests, and the requests per second after that.
 #[derive(Clone, Copy)]
 struct Rate {
     burst: f64,
@@ -21,7 +21,7 @@ const WRITES: Rate = Rate {
     per_second: 5.0,
 };
 
-/// The most addresses that are remembered. Beyond it those with their full allowance are forgotten.
+/// The maximum number of stored addresses. Beyond it those with their full allowance are removed.
 const MAX_ADDRESSES: usize = 50_000;
 
 /// The requests that each address has left.
@@ -31,7 +31,7 @@ pub(super) struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Counts a request; the result is the time to wait if there were too many.
+    /// Counts a request; returns the time to wait if there were too many.
     pub(super) fn admit(&self, peer: IpAddr, is_read: bool, now: Instant) -> Result<(), Duration> {
         let rate = if is_read { READS } else { WRITES };
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ impl RateLimiter {
                 let rate = if *is_read { READS } else { WRITES };
                 refilled(rate, *tokens, *at, now) < rate.burst
             });
-            // All of them are busy. A flood of addresses must not fill the memory, so all are forgotten.
+            // All of them are busy. A flood of addresses must not fill the memory, so all are removed.
             if left.len() >= MAX_ADDRESSES {
                 left.clear();
             }

@@ -1,4 +1,4 @@
-//! All skills of the registry as a site lists them, in both versions of the format.
+//! All skills of the registry in the form of a site's list, in both versions of the format.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::answer::{BytesAnswer, document};
 use super::{HttpState, Shared, blocking};
 
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
-/// The most skills of an index: as many as clients read.
+/// The maximum number of skills of an index: as many as clients read.
 const MAX_LISTED: u64 = 10_000;
 
 pub(super) fn routes() -> Router<Arc<HttpState>> {

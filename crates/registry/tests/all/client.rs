@@ -1,4 +1,4 @@
-//! A client against a real registry, and against registries that lie.
+//! A client against a real registry, and against dishonest ones.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::stage::{Stage, package, upload};
 
-/// A memory without a disk.
+/// A cache without a disk.
 #[derive(Default)]
 struct Memory {
     answers: RefCell<BTreeMap<String, CachedAnswer>>,
@@ -75,7 +75,7 @@ impl RegistryMemory for Memory {
 
 type Lie = Box<dyn Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync>;
 
-/// The way to a registry, with an attacker in the middle.
+/// The connection to a registry, with an attacker in the middle.
 struct Middle {
     way: HostTransport,
     lie: Mutex<Option<Lie>>,
@@ -117,7 +117,7 @@ impl RegistryTransport for Middle {
         }
         match &*self.lie.lock().unwrap() {
             Some(lie) => {
-                // Who lies sends a body.
+                // A dishonest registry sends a body.
                 let mut asked = request.clone();
                 asked.headers.retain(|(name, _)| name != "if-none-match");
                 Ok(lie(request, self.way.send(&asked)?))
@@ -127,7 +127,7 @@ impl RegistryTransport for Middle {
     }
 }
 
-/// A registry with `pdf` 1.0.0, a way to it and a memory.
+/// A registry with `pdf` 1.0.0, a connection to it and a cache.
 struct Run {
     stage: Stage,
     token: String,
@@ -178,7 +178,7 @@ impl Run {
     }
 }
 
-/// Changes a value in the JSON of some answers.
+/// Changes a value in the JSON of some responses.
 fn changed(
     path: &'static str,
     change: impl Fn(&mut Value) + Send + Sync + 'static,
@@ -591,7 +591,7 @@ fn a_locked_skill_comes_from_the_registry_of_its_lock_and_no_other() {
         (chosen[0].registry, &*chosen[0].version.version),
         (1, "1.1.0")
     );
-    // Without that registry there is no other that can stand in for it.
+    // Without that registry no other one can replace it.
     let clients = [first.client()];
     let error = choose_versions(&clients, &wanted, &lock).unwrap_err();
     assert_eq!(error.code(), "registry-not-configured");

@@ -1,4 +1,4 @@
-//! What every database and every place for packages does. Each promise takes a new, empty implementation from its maker.
+//! The properties of every database and every store of packages. Each test gets a new, empty implementation from its constructor.
 
 use metier_package::registry_api::{
     LoggedAction, RegistryFile, RegistryLogHead, RegistryRequirement, RegistryVersion,
@@ -10,7 +10,7 @@ use metier_registry::{
 
 use crate::stage::NOW;
 
-/// Makes an empty database in a folder. Making it again there opens the same one.
+/// Creates an empty database in a folder. Creating it again there opens the same one.
 type MakeDatabase = fn(&std::path::Path) -> Box<dyn RegistryDatabase>;
 type MakeBlobs = fn(&std::path::Path) -> Box<dyn BlobStore>;
 

@@ -1,4 +1,4 @@
-//! What is published, by whom, and what is refused.
+//! Published versions, their owners, and refusals.
 
 use metier_package::registry_api::{PublishStatus, RegistryProblem};
 use metier_package::{KeyPair, SignedPackage, read_archive, sign};

@@ -1,4 +1,4 @@
-//! A registry: what its parts promise, what it answers, and what a client refuses to believe.
+//! A registry: the promises of its parts, its responses, and the responses that a client refuses.
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! `openapi.json` describes every route, and the answers conform to it.
+//! `openapi.json` describes every route, and the responses conform to it.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn described() -> Value {
     get(&format!("{}/api/v1/openapi.json", server.url())).json()
 }
 
-/// Checks an answer against a schema of the document.
+/// Checks a response against a schema of the document.
 fn check(document: &Value, schema: &str, answer: &Answer) {
     let whole = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

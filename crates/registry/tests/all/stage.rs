@@ -73,7 +73,7 @@ pub(crate) fn upload(name: &str, version: &str, more: &str) -> PackageUpload {
     }
 }
 
-/// An answer: the status, the headers and the body.
+/// A response: the status, the headers and the body.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     headers: ureq::http::HeaderMap,
@@ -92,7 +92,7 @@ impl Answer {
     }
 }
 
-/// Sends a request with headers; every status is an answer.
+/// Sends a request with headers; a response with any status is returned.
 pub(crate) fn send(
     method: &str,
     url: &str,

@@ -37,7 +37,7 @@ pub(crate) fn tell(name: &str, value: f64) {
     println!("{name} {value:.3}");
 }
 
-/// The median time of one piece of work, in microseconds; what `after` does is not counted.
+/// The median time of one piece of work, in microseconds; the time of `after` is not counted.
 pub(crate) fn median(
     rounds: usize,
     mut work: impl FnMut() -> Outcome,
@@ -83,11 +83,11 @@ impl Facts for Furnished {
     }
 }
 
-/// Everything around a session but its database.
+/// The environment of a session, except its database.
 #[derive(Clone)]
 pub(crate) struct Stage {
     metier: PathBuf,
-    /// For everything that sessions write.
+    /// The folder for everything that sessions write.
     folder: PathBuf,
     pub(crate) config: Arc<Config>,
     pub(crate) inventory: Arc<Inventory>,
@@ -100,7 +100,7 @@ pub(crate) struct Judging {
     scanner: Scanner,
     /// The verdicts on the skills that were scanned, by digest.
     scanned: Mutex<BTreeMap<String, KnownVerdict>>,
-    /// How long the last judgement took.
+    /// The duration of the last judgement.
     took: Mutex<Duration>,
 }
 
@@ -114,7 +114,7 @@ impl Judging {
         })
     }
 
-    /// As the program does: every byte is read and hashed, and the same bytes are scanned once.
+    /// As in the program: every byte is read and hashed, and the same bytes are scanned once.
     fn judge(&self, entry: &CatalogEntry) -> Result<AdmittedSnapshot, String> {
         let start = Instant::now();
         let held = self.scanner.snapshot(entry);
@@ -176,7 +176,7 @@ impl Stage {
         })
     }
 
-    /// How long the last judgement took.
+    /// The duration of the last judgement.
     pub(crate) fn judging(&self) -> Duration {
         let took = &self.judging.took;
         *took.lock().unwrap_or_else(PoisonError::into_inner)
@@ -191,7 +191,7 @@ impl Stage {
         act(&self.open(store, data, names.collect(), SESSION, judging))
     }
 
-    /// A runtime in which these skills are approved. `own` is what no skill can read: the database.
+    /// A runtime in which these skills are approved. `own` is the place that no skill can read: the database.
     pub(crate) fn open(
         &self,
         store: Store,

@@ -33,7 +33,7 @@ pub(super) const MAX_DEPTH: usize = 8;
 /// Why a skill is not active.
 #[derive(Debug, thiserror::Error)]
 pub enum ActivateError {
-    /// There is none of that name.
+    /// There is no skill of that name.
     #[error("there is no skill `{}`", .0.name)]
     NotFound(NotFound),
     /// It can't be used.
@@ -68,13 +68,13 @@ pub enum ActivateError {
     /// Its hooks need Deno.
     #[error("its hooks require Deno, which is not available: {0}")]
     NoDeno(NoDeno),
-    /// It contributes something that it can't.
+    /// It contributes something that it must not.
     #[error("{0}")]
     Contribution(String),
     /// Its `activate` hook failed.
     #[error("its `activate` hook failed: {0}")]
     Hook(String),
-    /// Skills that invoke each other come to no end.
+    /// Skills invoke each other too deeply.
     #[error("{0}")]
     Chain(String),
 }
@@ -172,7 +172,7 @@ impl Runtime {
         let skill = skills.find(|skill| std::ptr::eq(self.inventory.entry(skill), entry));
         match skill {
             Some(skill) if matches!(skill.status, Status::Ready | Status::Shadowed) => Ok(()),
-            // The list knows only what was there last time; the judge looks again.
+            // The list knows only the last scan; the judge checks again.
             Some(skill) if skill.status == Status::Blocked && only_scan(skill) => Ok(()),
             Some(skill) => Err(ActivateError::Unusable(format!("it {}", skill.standing()))),
             None => Err(ActivateError::Unusable("it is not in the inventory".into())),
@@ -256,7 +256,7 @@ impl Runtime {
         Ok(hook?)
     }
 
-    /// Ends the code of a skill, and writes down what it did last.
+    /// Ends the code of a skill, and records its last events.
     pub(super) fn end_code(&self, active: &Active) -> Result<(), StoreError> {
         let session = active.session.take();
         if let Some(session) = session {
@@ -268,7 +268,7 @@ impl Runtime {
             self.happened(active, events)?;
         }
         self.keep_said(active);
-        // Its connections are closed with it: what is known of hosts and of how it ended is written before its own end.
+        // Its connections are closed with it: its hosts and its exit are recorded before its own end.
         active.worker.end()
     }
 
@@ -292,7 +292,7 @@ fn only_scan(skill: &InventorySkill) -> bool {
     reasons.all(|reason| reason.kind == ReasonKind::Scan)
 }
 
-/// Where a skill's own files are, for itself. What came with the program has no folder; the name of one will do.
+/// A skill's own path to its files. A built-in skill has no folder; its name is used instead.
 fn folder(entry: &CatalogEntry) -> PathBuf {
     match &entry.place {
         SkillLocation::Folder(path) => path.clone(),
@@ -344,7 +344,7 @@ fn described(active: &Active) -> Vec<ToolSpec> {
         .collect()
 }
 
-/// Whether the code of a skill contributes what it declares, and nothing else. Hooks in the ways of others can't declare
+/// Whether the code of a skill contributes exactly its declarations. Hooks in the formats of other agents can't declare
 /// anything; they can't change an answer either.
 fn declared(active: &Active, offered: &Contributions) -> Result<(), ActivateError> {
     let first = |names: Vec<&str>| names.first().map(|name| (*name).to_owned());

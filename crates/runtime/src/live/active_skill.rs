@@ -22,7 +22,7 @@ pub(crate) struct Active {
     pub(super) loaded: LoadedSkill,
     /// Its hooks that were written for other programs.
     pub(super) hooks: SkillHooks,
-    /// Where its own files are, for itself.
+    /// The skill's own path to its files.
     pub(super) folder: PathBuf,
     pub(super) worker: Arc<GrantedSkill>,
     /// Its code, if it has any. Taken while it works.
@@ -35,7 +35,7 @@ pub(crate) struct Active {
     pub(super) tools: Vec<Tool>,
     /// Checks inputs, one per tool; built at the first call.
     pub(super) schemas: Vec<BoundedSchema>,
-    /// Whether one of its hooks changed or cancelled something when it was asked last.
+    /// Whether one of its hooks changed or cancelled something when it was last called.
     pub(super) changes: Guarded<bool>,
     /// The chain of skills that invoked it, outermost first.
     pub(super) callers: Vec<String>,
@@ -65,8 +65,8 @@ impl Active {
         hooks.find(|hook| hook.phase() == phase).copied()
     }
 
-    /// Whether a permission was withdrawn since it was started. One that handles a call further up the stack can't be ended now; it is permitted
-    /// nothing more.
+    /// Whether a permission was withdrawn since it was started. A skill that handles a call further up the stack can't be ended now; it is
+    /// permitted nothing more.
     pub(super) fn can_start_again(&self) -> Result<bool, StoreError> {
         Ok(!self.is_busy.get() && self.worker.is_withdrawn()?)
     }

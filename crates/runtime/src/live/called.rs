@@ -1,7 +1,7 @@
-//! What came of a call, as hooks left it and as the skill made it.
+//! The result of a call, as hooks left it and as the skill returned it.
 //!
-//! A hook can change the result of a tool, and the caller gets the changed one. A result that a skill owes must come from the skill
-//! itself, so the original is kept as well.
+//! A hook can change the result of a tool, and the caller gets the changed one. A result that a skill's contract requires must come from
+//! the skill itself, so the original is kept as well.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 pub struct Called {
     /// The output of the tool or workflow.
     pub output: Value,
-    /// Whether it went wrong.
+    /// Whether the call failed.
     pub is_error: bool,
-    /// The receipts of its acts and refusals; the newest ones, if there are many.
+    /// The receipts of its acts and refusals; only the newest if there are many.
     pub receipts: Vec<Receipt>,
-    /// How many receipts there are besides.
+    /// How many older receipts there are.
     pub receipts_left_out: u64,
     /// Lines that skills logged during the call.
     pub said: Vec<SkillLine>,
@@ -71,10 +71,10 @@ impl From<ToolOutput> for CompletedCall {
     }
 }
 
-/// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
+/// Whether a caller may call a tool with an input changed by a hook; otherwise the reason.
 pub type InputCheck<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
 
-/// The input of a workflow that is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
+/// The input of a workflow that is run by name: the words, the text as typed, and, if that is a JSON object, its fields.
 #[must_use]
 pub fn workflow_input(words: &[String], text: &str) -> Value {
     let mut input = Map::new();

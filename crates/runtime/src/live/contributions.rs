@@ -1,4 +1,4 @@
-//! What active skills contribute to prompts, answers and scans.
+//! The contributions of active skills to prompts, answers and scans.
 
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
@@ -29,7 +29,7 @@ pub struct PromptFragment {
 }
 
 impl PromptFragment {
-    /// Adds it to a prompt, behind the name of its skill.
+    /// Adds it to a prompt, after the name of its skill.
     pub fn append(&self, prompt: &mut String) {
         if !prompt.is_empty() {
             prompt.push_str("\n\n");
@@ -55,7 +55,7 @@ pub enum PromptError {
         /// The reason that the hook gave.
         reason: String,
     },
-    /// It can't be written down.
+    /// It can't be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -76,7 +76,7 @@ pub struct ScannerResult {
 pub struct FinalAnswer {
     /// The answer, after all hooks.
     pub text: String,
-    /// The skill whose hook does not let the turn end, and what is still to be done.
+    /// The skill whose hook does not let the turn end, and the remaining work.
     pub sent_back: Option<(String, String)>,
 }
 
@@ -90,11 +90,12 @@ impl Runtime {
         self.dispatch(HookPhase::ConversationStart, event).map(drop)
     }
 
-    /// The additions of active skills to the system prompt: the prompt files of skills whose text was not given out otherwise, each within its own
-    /// limit, then what hooks inject. The hooks read the message that the turn answers, and the prompt files of all active skills.
+    /// The additions of active skills to the system prompt: the prompt files of skills whose text the model does not have otherwise, each
+    /// within its own limit, then the fragments of hooks. The hooks read the message that the turn answers, and the prompt files of all
+    /// active skills.
     ///
-    /// # Errors
-    /// When a hook blocks that message, or when it can't be written down.
+    /// When a hook blocks that message, or when it can't be recorded.
+    /// When a hook blocks that message, or when it can't be recorded.
     pub fn fragments(&self) -> Result<Vec<PromptFragment>, PromptError> {
         let active = self.all_active();
         let declared: Vec<PromptFragment> = active.iter().filter_map(|one| declared(one)).collect();
@@ -135,7 +136,7 @@ impl Runtime {
             .collect())
     }
 
-    /// The system prompt: a text of the caller's, then what active skills add to it, each behind its name.
+    /// The system prompt: the caller's text, then the additions of active skills, each after the skill's name.
     ///
     /// # Errors
     /// As [`Runtime::fragments`].
@@ -161,7 +162,7 @@ impl Runtime {
         })
     }
 
-    /// Findings of a scan, and what hooks add to them.
+    /// Findings of a scan, with the additions of hooks.
     ///
     /// # Errors
     /// When a receipt can't be written.
@@ -187,7 +188,7 @@ pub(super) fn shown(output: &Value) -> String {
         .map_or_else(|| output.to_string(), str::to_owned)
 }
 
-/// A text, or the text of something that has one.
+/// A string, or the text of a value that contains one.
 fn text(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| value["content"].as_str());
     text.filter(|text| !text.trim().is_empty())

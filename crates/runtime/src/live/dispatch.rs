@@ -1,4 +1,4 @@
-//! Hooks in their order: each sees what the one before left.
+//! Hooks in their order: each sees the result of the previous one.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Notes {
 /// The result of all hooks of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dispatched {
-    /// The event as the last of them left it.
+    /// The event as the last hook left it.
     pub event: Value,
     /// The skill that cancelled the call or kept the turn from ending, and its reason.
     pub cancelled: Option<(String, String)>,
@@ -78,7 +78,7 @@ impl Runtime {
         Ok(done)
     }
 
-    /// Writes down what hooks did since this was done last.
+    /// Records the acts of hooks since the last call.
     pub(super) fn write_down(&self, notes: &mut Notes) -> Result<(), StoreError> {
         let (whose, drafts): (Vec<_>, Vec<_>) = notes.0.drain(..).unzip();
         let receipts = self.environment.approvals.write(&drafts)?;
@@ -175,7 +175,7 @@ const fn can_cancel(phase: HookPhase) -> bool {
     prevents(phase) || matches!(phase, HookPhase::AfterResponse)
 }
 
-/// Whether what a hook of this phase stops does not happen. A check that fails is a no there.
+/// Whether a hook of this phase prevents the event by stopping it. A check that fails counts as a no there.
 const fn prevents(phase: HookPhase) -> bool {
     matches!(
         phase,
@@ -189,7 +189,7 @@ fn params(phase: HookPhase, event: &Value) -> Value {
 
 /// Starts later hooks early, assuming that earlier hooks change nothing, which is usual: fifty hooks then run at once. A result
 /// counts only if the hook got exactly the event that it would have got in its turn. Only hooks that can do nothing but answer are
-/// started early: interpreted, and without any permission.
+/// started early: interpreted hooks without any permission.
 fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
     let asked: Vec<&Arc<Active>> = all
         .iter()
@@ -210,7 +210,7 @@ fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
     }
 }
 
-/// The text of a receipt about a change: what changed, not to what.
+/// The text of a receipt about a change: the changed fields, not their values.
 fn changed(phase: HookPhase, event: &Value) -> String {
     let tool = event["tool"].as_str().unwrap_or_default();
     match phase {

@@ -1,4 +1,4 @@
-//! What can go wrong with a call.
+//! The errors of a call.
 
 use metier_host::backend::SkillProcessError;
 use metier_store::StoreError;
@@ -23,7 +23,7 @@ pub enum CallError {
         #[source]
         error: Box<super::ActivateError>,
     },
-    /// It contributes no such thing.
+    /// It has no such contribution.
     #[error("skill `{skill}` has no {kind} `{name}`")]
     Unknown {
         /// Name of the skill.
@@ -43,7 +43,7 @@ pub enum CallError {
         /// The names that exist.
         there: Vec<String>,
     },
-    /// The input is not what the tool takes.
+    /// The input does not match the tool's schema.
     #[error("invalid input for `{tool}`: {reason}")]
     Input {
         /// The skill that provides the tool.
@@ -53,7 +53,7 @@ pub enum CallError {
         /// Why the input is invalid.
         reason: String,
     },
-    /// A hook did not let it happen.
+    /// A hook cancelled the call.
     #[error("`{tool}` was cancelled by skill `{by}`: {reason}")]
     Cancelled {
         /// Name of the tool.
@@ -63,7 +63,7 @@ pub enum CallError {
         /// The reason of the hook.
         reason: String,
     },
-    /// A hook changed the input to something that the caller is not allowed to do.
+    /// A hook changed the input to one that the caller may not use.
     #[error("`{tool}` is not allowed with the input of a hook: {reason}")]
     NotAllowed {
         /// Name of the tool.
@@ -76,7 +76,7 @@ pub enum CallError {
     Refused {
         /// Name of the tool.
         tool: String,
-        /// The reason, and what to type.
+        /// The reason, and a hint.
         reason: String,
     },
     /// It is already handling a call, further up the stack.
@@ -90,7 +90,7 @@ pub enum CallError {
         /// The error of the skill's process.
         error: Box<SkillProcessError>,
     },
-    /// Its answer is none.
+    /// Its answer is invalid.
     #[error("skill `{skill}` returned an invalid response: {reason}")]
     Answer {
         /// Name of the skill.
@@ -98,7 +98,7 @@ pub enum CallError {
         /// The problem with the response.
         reason: String,
     },
-    /// It can't be written down.
+    /// It can't be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

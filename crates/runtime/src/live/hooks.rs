@@ -1,7 +1,7 @@
-//! What a hook may change of an event, phase by phase.
+//! The parts of an event that a hook may change, phase by phase.
 //!
-//! A hook answers with a whole event, and it runs in a skill. So nothing of the answer counts but the one field that the phase
-//! lets it change; and where a phase only lets it add, what was there before stays in its place.
+//! A hook answers with a whole event, and it runs in a skill. So only the one field that the phase lets it change
+//! counts; and where a phase only lets it add, the existing values stay in place.
 
 use metier_model::Source;
 use metier_sdk::HookPhase;
@@ -38,7 +38,7 @@ pub(super) struct HookChange {
     pub(super) ignored: Option<String>,
 }
 
-/// Takes from an answer what the phase allows.
+/// The part of an answer that the phase allows.
 pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> HookChange {
     let mut event = before.clone();
     let ignored = match may(phase) {
@@ -74,7 +74,7 @@ pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> HookChan
     }
 }
 
-/// A text stays a text: the model's answer, and whether it is an error. Input and output of a tool can be any value.
+/// A string stays a string: the model's answer, and whether it is an error. Input and output of a tool can be any value.
 fn same_kind(phase: HookPhase, old: &Value, new: &Value) -> bool {
     match phase {
         HookPhase::AfterResponse => new.is_string(),
@@ -84,7 +84,7 @@ fn same_kind(phase: HookPhase, old: &Value, new: &Value) -> bool {
     }
 }
 
-/// What follows in the second list after all of the first.
+/// The items of the second list after all items of the first.
 fn appended(before: &Value, after: &Value) -> Option<Vec<Value>> {
     let (before, after) = (before.as_array()?, after.as_array()?);
     after

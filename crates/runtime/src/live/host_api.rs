@@ -1,4 +1,4 @@
-//! What a skill asks for while it works, done by its worker: each request becomes an act, each act needs a permit.
+//! The requests of a skill while it works, handled by its worker: each request becomes an act, each act needs a permit.
 
 use std::{
     io::ErrorKind,
@@ -25,11 +25,11 @@ use serde_json::{Value, json};
 use super::{Active, Runtime, SkillLine, invoke::SkillCall};
 use crate::granted_skill::{ActError, DelegateError};
 
-/// A file as a skill may read it at once.
+/// The maximum size of a file that a skill reads.
 const MAX_TEXT: u64 = 4 << 20;
 /// Maximum length of a log line.
 const MAX_LINE: usize = 2_000;
-/// How many lines are kept of one skill.
+/// How many lines of one skill are kept.
 const MAX_LINES: usize = 500;
 
 /// The host as one active skill sees it.
@@ -110,7 +110,7 @@ impl HostApi<'_> {
         self.skill.worker.act(act).map_err(|error| wrong(&error))
     }
 
-    /// A file of the skill itself is read from the scanned bytes, and needs no permission; any other is an act.
+    /// A file of the skill itself is read from the scanned bytes, and needs no permission; reading any other file is an act.
     fn read(&self, path: &str) -> Result<Value, RpcError> {
         let path = self.path(path)?;
         let own = path.strip_prefix(&self.skill.folder).ok();
@@ -206,7 +206,7 @@ impl HostApi<'_> {
         self.ended(&Act::Line(line.in_project()))
     }
 
-    /// A command that only looks needs less than one that changes something; `branch` and `tag` do both, and their flags decide.
+    /// A read-only command needs a weaker permission than one that changes something; `branch` and `tag` do both, and their flags decide.
     fn git(&self, arguments: Vec<String>) -> Result<Value, RpcError> {
         let git = GitAct {
             repository: self.project().to_owned(),
@@ -355,7 +355,7 @@ impl HostApi<'_> {
         Ok(plain)
     }
 
-    /// A path as a skill reads it: from the project if it is in there.
+    /// A path for a skill: relative to the project if it is inside.
     fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(self.project()).unwrap_or(path);
         path.to_string_lossy().into_owned()
@@ -408,7 +408,7 @@ fn failed(code: &str, message: String) -> RpcError {
     }
 }
 
-/// An answer of another kind than the act: none of ours does that.
+/// An answer of another kind than the act, which never happens.
 fn odd() -> RpcError {
     failed("not-done", "the host can't answer this request".to_owned())
 }
@@ -451,7 +451,7 @@ fn undone(error: &ExecutionError) -> &'static str {
     }
 }
 
-/// The same for a file of the skill itself. A snapshot has only files: a folder is where there are some below.
+/// The same for a file of the skill itself. A snapshot contains only files: a folder exists if there are files below it.
 fn unread(held: &Snapshot, path: &str, error: &ReadError) -> &'static str {
     let path = Path::new(path);
     let mut files = held.files.iter();

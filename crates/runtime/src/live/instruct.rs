@@ -1,4 +1,4 @@
-//! What a model gets from a skill: its text, and the tools it excludes.
+//! A skill's contribution to a model: its text, and the tools it excludes.
 
 use metier_catalog::CatalogEntry;
 use metier_model::{Digest, Source};
@@ -24,7 +24,7 @@ impl Runtime {
         &self.environment
     }
 
-    /// Where it is remembered.
+    /// The store.
     #[must_use]
     pub fn store(&self) -> &SharedStore {
         &self.environment.approvals.store
@@ -65,7 +65,7 @@ impl Runtime {
         Ok(done)
     }
 
-    /// Whether a command that must succeed before or after a skill works does so; else why not.
+    /// Whether a command that must succeed before or after a skill works does so; otherwise why not.
     ///
     /// # Errors
     /// When the skill has no permission to run it.
@@ -77,7 +77,7 @@ impl Runtime {
         body_commands::check_command(skill, command, &self.environment)
     }
 
-    /// Writes down that a tool was not called: for the skill whose it is, or for the program.
+    /// Records that a tool was not called: for its skill, or for the program.
     ///
     /// # Errors
     /// When it can't be written.

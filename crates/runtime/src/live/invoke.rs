@@ -1,8 +1,8 @@
 //! Skills that invoke skills.
 //!
 //! Neither skill lends permissions to the other: the invoked skill gets its own session for this call, with the permissions that
-//! *both* have. So a skill with few permissions can't use one with many, and approvals that were given for the user's requests
-//! don't serve another skill's.
+//! *both* have. So a skill with few permissions can't use one with many, and approvals for the user's requests
+//! don't apply to another skill's.
 
 use metier_sdk::wire::ToolOutput;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) struct SkillCall<'r> {
 }
 
 impl Runtime {
-    /// Lets another skill do something for the caller.
+    /// Lets another skill work for the caller.
     pub(super) fn invoke(&self, call: &SkillCall<'_>) -> Result<ToolOutput, DelegateError> {
         let skill = self.inventory.find(call.skill);
         let skill = skill.map_err(|missing| {

@@ -1,4 +1,4 @@
-//! The ledger of active skills: what must still be in a conversation after it was made shorter.
+//! The ledger of active skills: the texts that a compacted conversation must still contain.
 //!
 //! A model that loses the text of an active skill continues as if it had never read it. So each activation is kept here, and
 //! compaction attaches the texts again, within stated limits; unloaded skills are not among them.
@@ -9,9 +9,9 @@ use metier_model::Digest;
 
 use crate::tokens::{count as count_tokens, within};
 
-/// How much of one skill is attached again.
+/// The maximum size of one skill that is attached again.
 const PER_SKILL: usize = 5_000;
-/// How much of all of them.
+/// The maximum size of all of them.
 const IN_ALL: usize = 25_000;
 
 /// The state of the skills of a session.
@@ -21,7 +21,7 @@ pub(super) struct Ledger {
     texts: Vec<(String, String)>,
 }
 
-/// The text of an active skill, for a conversation that was made shorter.
+/// The text of an active skill, for a compacted conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttachedText {
     /// Name of the skill.
@@ -38,7 +38,7 @@ impl Ledger {
         *self.pinned.entry(skill.to_owned()).or_insert(digest) == digest
     }
 
-    /// The text of an active skill, in place of the one before.
+    /// Sets the text of an active skill, in place of the previous one.
     pub(super) fn keep(&mut self, skill: &str, text: String) {
         self.strip(skill);
         self.texts.push((skill.to_owned(), text));

@@ -1,4 +1,4 @@
-//! The states of a skill in a session, and how it came to them.
+//! The states of a skill in a session, and the steps between them.
 //!
 //! ```text
 //! Inactive ──▶ Activating ──▶ Active ──▶ Inactive
@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-/// Where a skill is in its life.
+/// The state of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LifecycleState {
     /// The skill is not active.
@@ -54,7 +54,7 @@ pub struct Transition {
     pub from: LifecycleState,
     /// The state after.
     pub to: LifecycleState,
-    /// Why, if something went wrong.
+    /// Why, if an error occurred.
     pub reason: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Lifecycle {
         &self.transitions
     }
 
-    /// Takes a step, if there is such a step.
+    /// Takes a step, if it exists.
     pub(super) fn step(&mut self, skill: &str, to: LifecycleState, reason: Option<String>) -> bool {
         let from = self.state(skill);
         let may = from.may_become(to);

@@ -1,6 +1,6 @@
-//! Active skills: what they contribute, who calls them, and what they get.
+//! Active skills: their contributions, their callers, and their requests.
 //!
-//! **Problem.** A skill with code is more than a text. It is started, contributes tools, hooks into what others do, and must leave
+//! **Problem.** A skill with code is more than text. It is started, contributes tools, handles events of others, and must leave
 //! nothing behind when it is deactivated.
 //!
 //! **Decision.** A [`Runtime`] is one session. Activating a skill always takes the same five steps: its bytes are scanned,
@@ -76,7 +76,7 @@ pub use tools::{BadTool, CORE, Tool, full_name};
 /// How many uncollected lines are kept.
 const MAX_SAID: usize = 2_000;
 
-/// A language model, for skills that may ask one.
+/// A language model, for skills that may use one.
 pub trait Model: Send + Sync {
     /// The answer to a prompt.
     ///
@@ -90,7 +90,7 @@ pub trait Model: Send + Sync {
     ) -> Result<String, DelegateError>;
 }
 
-/// How long things may take.
+/// The time limits.
 #[derive(Clone, Copy, Debug)]
 pub struct CallTimeouts {
     /// From start to the list of contributions.
@@ -129,14 +129,14 @@ pub struct Runtime {
     said: Guarded<Vec<SkillLine>>,
     /// The message of the user that the current turn answers; empty between turns.
     user_message: Guarded<String>,
-    /// The skills whose whole text, prompt files included, a model has already.
+    /// The skills whose whole text, including prompt files, a model already has.
     instructed: Guarded<BTreeSet<String>>,
 }
 
 impl Runtime {
     /// A session in which nothing is active yet.
     ///
-    /// `judge` returns bytes only as an [`AdmittedSnapshot`], which a verdict makes: no caller can activate unscanned bytes by mistake.
+    /// `judge` returns bytes only as an [`AdmittedSnapshot`], which requires a verdict: no caller can activate unscanned bytes by mistake.
     #[must_use]
     pub fn new(
         environment: SkillEnvironment,
@@ -163,7 +163,7 @@ impl Runtime {
         }
     }
 
-    /// The same with a model that skills may ask, if they are permitted to.
+    /// The same with a model that skills may use, if they are permitted to.
     #[must_use]
     pub fn with_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
@@ -177,7 +177,7 @@ impl Runtime {
         self
     }
 
-    /// The same, to learn what skills contribute: nothing is asked, and they get only what the user allowed them earlier.
+    /// The same, to list the contributions of skills: no question is asked, and they get only earlier approvals.
     #[must_use]
     pub fn describing(mut self, describes: bool) -> Self {
         self.describes = describes;
@@ -209,8 +209,8 @@ impl Runtime {
         self.life.lock().transitions().to_vec()
     }
 
-    /// Another session on the same skills, with the same approver, store and answers. Nothing is active in it, it has no model, and its rate limits
-    /// are its own.
+    /// Another session on the same skills, with the same approver, store and answers. Nothing is active in it, it has no model, and its
+    /// rate limits are its own.
     #[must_use]
     pub fn beside(&self, session: &str) -> Self {
         let environment = self.environment.beside(session);
@@ -218,12 +218,12 @@ impl Runtime {
         Self::new(environment, inventory, judge, self.patience).explaining(self.explains)
     }
 
-    /// Keeps the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened.
+    /// Stores the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened.
     pub fn keep_text(&self, skill: &str, text: String) {
         self.ledger.lock().keep(skill, text);
     }
 
-    /// Forgets the text of a skill: it is no longer attached.
+    /// Removes the text of a skill: it is no longer attached.
     pub fn forget_text(&self, skill: &str) {
         self.ledger.lock().strip(skill);
     }
@@ -244,15 +244,15 @@ impl Runtime {
         self.environment.approvals.meter.next_turn();
     }
 
-    /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; it is written into no receipt.
+    /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; no receipt contains it.
     pub fn set_user_message(&self, message: &str) {
         message.clone_into(&mut self.user_message.lock());
     }
 
-    /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
+    /// Activates a skill, by name, `source:name` or path. An active skill is not changed.
     ///
     /// # Errors
-    /// When it is unusable or not permitted, does not start, or contributes something that it can't.
+    /// When it is unusable or not permitted, does not start, or contributes something that it must not.
     pub fn activate(&self, name: &str) -> Result<(), ActivateError> {
         let skill = self.find(name)?;
         let entry = self.inventory.entry(skill);
@@ -275,7 +275,7 @@ impl Runtime {
                 if !body.is_empty() {
                     self.ledger.lock().keep(&name, body.to_owned());
                 }
-                // An error of an earlier time is over.
+                // An earlier error no longer applies.
                 let broken = active.broken_hooks.lock().join("; ");
                 let approvals = &self.environment.approvals;
                 if broken.is_empty() {
@@ -324,7 +324,7 @@ impl Runtime {
     }
 
     /// Activates the plugin that a skill belongs to, once for all of its skills. A problem affects only its hooks; it is returned
-    /// as text.
+    /// as a string.
     pub fn activate_plugin_of(&self, entry: &CatalogEntry) -> Option<String> {
         let plugin = self.inventory.entry(self.inventory.plugin_of(entry)?);
         let name = plugin.name();
@@ -339,10 +339,10 @@ impl Runtime {
         ))
     }
 
-    /// Deactivates a skill, and takes back all that it contributed.
+    /// Deactivates a skill, and removes all of its contributions.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written down; it is removed anyway.
+    /// When it is not active, or when that can't be recorded; it is removed anyway.
     pub fn deactivate(&self, name: &str) -> Result<Vec<Receipt>, CallError> {
         let active = self.get(name)?;
         let closed = match self.state(name) {
@@ -363,7 +363,7 @@ impl Runtime {
     /// Deactivates everything, the newest first.
     ///
     /// # Errors
-    /// When it can't be written down; everything is removed anyway.
+    /// When it can't be recorded; everything is removed anyway.
     pub fn end(&self) -> Result<(), CallError> {
         let names: Vec<String> = self.names();
         let mut all = Ok(());
@@ -373,7 +373,7 @@ impl Runtime {
         all
     }
 
-    /// The active skills, in the order in which they are asked.
+    /// The active skills, in the order in which their hooks are called.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let active = self.active.lock();
@@ -408,10 +408,10 @@ impl Runtime {
         self.call_within(skill, tool, input, &|_| Ok(()))
     }
 
-    /// The same for a caller that has rules about the input: they are asked again when a hook changed it.
+    /// The same for a caller that has rules about the input: they are checked again when a hook changed it.
     ///
     /// # Errors
-    /// Also when the caller refuses what hooks changed.
+    /// Also when the caller refuses the changes of hooks.
     pub fn call_within(
         &self,
         skill: &str,
@@ -445,7 +445,7 @@ impl Runtime {
     /// Runs the scanners of all active `security-rule` skills on files.
     ///
     /// # Errors
-    /// When it can't be written down. A scanner that fails is named in the answer.
+    /// When it can't be recorded. A scanner that fails is named in the result.
     pub fn scan(
         &self,
         files: &[ScannedFile],
@@ -458,13 +458,13 @@ impl Runtime {
         self.inventory.find(name).map_err(not_found)
     }
 
-    /// A copy of the list: what is done with its skills may lead to others being activated.
+    /// A copy of the list: code that uses its skills may activate others.
     fn all_active(&self) -> Vec<Arc<Active>> {
         self.active.lock().clone()
     }
 
-    /// An active skill that is about to be called. If a permission of it was revoked or denied since it was started, it is started again, with
-    /// what it may do now. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
+    /// An active skill that will be called next. If a permission of it was revoked or denied since it was started, it is started again,
+    /// with its current permissions. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
     fn current(&self, skill: &str) -> Result<Arc<Active>, CallError> {
         let active = self.get(skill)?;
         if !active.can_start_again()? {
@@ -511,7 +511,7 @@ impl Runtime {
                 reason,
             })
         };
-        // Before hooks are asked: what they can't be sent, they can't judge.
+        // Before hooks are called: they can't judge input that can't be sent to them.
         if let Err(misfit) = BoundedSchema::check_size(input) {
             return refuse(misfit);
         }
@@ -603,7 +603,7 @@ impl Runtime {
         })
     }
 
-    /// Asks the code of a skill, and writes down how that went, by its own account too.
+    /// Calls the code of a skill, and records the result, including the skill's own report.
     fn ask<T: serde::de::DeserializeOwned>(
         &self,
         active: &Active,
@@ -629,7 +629,7 @@ impl Runtime {
         answer
     }
 
-    /// One request to the code of a skill, and what happened to that code meanwhile.
+    /// One request to the code of a skill, and the events of that code meanwhile.
     fn request(
         &self,
         active: &Active,
@@ -637,7 +637,7 @@ impl Runtime {
         params: Value,
         timeout: Duration,
     ) -> Result<Value, CallError> {
-        // Behind a withdrawn grant nothing runs: files that the kernel opened for it would stay open otherwise.
+        // Nothing runs after a grant was withdrawn: files that the kernel opened for it would stay open otherwise.
         if !active.is_busy.get() && active.worker.is_withdrawn()? {
             self.end_code(active)?;
             return Err(CallError::Withdrawn(active.name().to_owned()));
@@ -663,7 +663,7 @@ impl Runtime {
         })
     }
 
-    /// Writes down what happened to the code of a skill.
+    /// Records the events of a skill's code.
     fn happened(&self, active: &Active, events: Vec<ProcessEvent>) -> Result<(), StoreError> {
         for event in events {
             let (detail, went) = match event {
@@ -724,8 +724,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Does some work, and returns its answer with the receipts written meanwhile and all log lines since the last answer. Without
-    /// an answer they are kept for the next.
+    /// Does some work, and returns its result with the receipts written meanwhile and all log lines since the last result. Without
+    /// a result they are kept for the next.
     fn answered(
         &self,
         work: impl FnOnce() -> Result<CompletedCall, CallError>,
@@ -752,7 +752,7 @@ impl Runtime {
         (self.written().0, self.said.take())
     }
 
-    /// The newest receipts since this was asked last, and how many there were before them.
+    /// The newest receipts since the last call, and the number of older ones.
     fn written(&self) -> (Vec<Receipt>, u64) {
         let mut receipts = self.receipts.take();
         for active in self.all_active() {
@@ -794,7 +794,7 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> ActRecord {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // `end` reports errors; here no caller is left for that.
+        // `end` reports errors; here no caller is left for them.
         self.end().ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Tools of several skills that were called at once: all start, then each is answered in turn.
+//! Tools of several skills that are called together: all start, then each is answered in turn.
 //!
 //! Requests of tools to the host are still answered one after the other, in the order of the calls, so that receipts are in order
 //! and the user gets one question at a time; everything else runs in parallel. A call starts early only if it is certain to be the
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Active, Runtime, tool_params};
 
-/// A call that is about to be made.
+/// A call that will be made.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedCall<'a> {
     /// Name of the skill.
@@ -21,7 +21,7 @@ pub struct PlannedCall<'a> {
 }
 
 impl Runtime {
-    /// Starts calls that follow, in this order; returns which of them did start. Of several calls to one skill none does.
+    /// Starts later calls, in this order; returns which of them did start. If there are several calls to one skill, none of them starts.
     pub fn begin_together(&self, calls: &[PlannedCall<'_>]) -> Vec<bool> {
         let watched = [HookPhase::BeforeToolCall, HookPhase::AfterToolResult];
         if calls.len() < 2 || watched.iter().any(|phase| self.handles(*phase)) {
@@ -58,7 +58,7 @@ impl Runtime {
 }
 
 impl Active {
-    /// Starts a call of its code that follows soon, unless it is busy.
+    /// Starts a later call of its code early, unless it is busy.
     pub(super) fn begin_ahead(&self, method: &str, params: &Value) -> bool {
         let Some(mut session) = self.session.take() else {
             return false;

@@ -1,8 +1,9 @@
 //! Tools of servers that the user configured, which an agent calls.
 //!
-//! **Problem.** A server describes its tools itself, and can describe them otherwise tomorrow. **Decision.** A call takes the way of every other act: hooks see
-//! it, its input is checked against the schema, the user is asked, a receipt is written before and after. What the user answers belongs to the exact description
-//! that the question was about: name, text and schema are the bytes of an [`Identity`], as the files of a skill are.
+//! **Problem.** A server describes its tools itself, and can change the description later. **Decision.** A call is handled like every other
+//! act: hooks see it, its input is checked against the schema, the user is asked, a receipt is written before and after. The user's answer
+//! belongs to the exact description that the question was about: name, text and schema are the bytes of an [`Identity`], as the files of a
+//! skill are.
 
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use crate::{
     standing_answers::allow,
 };
 
-/// The longest name that models take.
+/// The longest name that models accept.
 const MAX_NAME: usize = 64;
 /// The longest description that a model gets.
 const MAX_DESCRIPTION: usize = 4_000;
@@ -42,10 +43,10 @@ pub struct ServedTool {
 }
 
 impl ServedTool {
-    /// A tool as its server describes it. `is_allowed` is whether the user's configuration allows it without a question.
+    /// A tool in its server's description. `is_allowed` is whether the user's configuration allows it without a question.
     ///
     /// # Errors
-    /// Why a model can't be given it.
+    /// Why a model can't get it.
     pub fn new(
         server: &str,
         name: &str,
@@ -97,7 +98,7 @@ impl ServedTool {
         &self.full_name
     }
 
-    /// What it does, in the server's words.
+    /// Its server's description.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
@@ -109,7 +110,7 @@ impl ServedTool {
         &self.input_schema
     }
 
-    /// What rules know as its owner. No skill can have this name.
+    /// Its owner's name in rules. No skill can have this name.
     #[must_use]
     pub fn owner(&self) -> String {
         format!("mcp/{}", self.server)
@@ -152,7 +153,8 @@ fn described(name: &str, description: &str, schema: &Value) -> Snapshot {
 }
 
 impl Runtime {
-    /// Calls a tool of a server, if hooks, its schema and the user let it happen. `deed` makes the call; `may` is asked again when a hook changed the input.
+    /// Calls a tool of a server, if hooks, its schema and the user allow it. `deed` makes the call; `may` is called again when a hook
+    /// changed the input.
     ///
     /// # Errors
     /// When it is not called. An error of the tool or of its server is a result.
@@ -218,7 +220,7 @@ impl Runtime {
         self.after_result(done, event)
     }
 
-    /// Asks for permission, writes it down, makes the call, and writes down how that went.
+    /// Asks for permission, records it, makes the call, and records the result.
     fn permitted(
         &self,
         tool: &ServedTool,
@@ -293,7 +295,7 @@ impl Runtime {
         })
     }
 
-    /// The user does not want it, or can't be asked.
+    /// The user denies it, or can't be asked.
     fn refused(&self, tool: &ServedTool, reason: &str) -> Result<ToolOutput, CallError> {
         self.note_refused(tool, reason)?;
         Err(CallError::Refused {

@@ -18,7 +18,7 @@ pub const CORE: &[&str] = &[
     "specKit", "opencode",
 ];
 
-/// The longest name that models take.
+/// The longest name that models accept.
 const MAX_NAME: usize = 64;
 /// Maximum number of tools of a skill. All tools of a request cost tokens.
 const MAX_TOOLS: usize = 128;
@@ -51,7 +51,7 @@ pub enum BadTool {
     /// Too many tools.
     #[error("it registers {0} tools; a skill has at most {MAX_TOOLS}")]
     Many(usize),
-    /// The schema is none.
+    /// The schema is invalid.
     #[error("the input schema of `{0}` is not an object")]
     Schema(String),
     /// The schema exceeds a limit.
@@ -77,7 +77,7 @@ pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
     }
 }
 
-/// The tools of one skill as others call them, or what is wrong with them.
+/// The tools of one skill under their outer names, or their problem.
 pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<Vec<Tool>, BadTool> {
     if specs.len() > MAX_TOOLS {
         return Err(BadTool::Many(specs.len()));

@@ -1,4 +1,4 @@
-//! A set contains usable skills, as they are on disk now.
+//! A set contains usable skills, as they currently are on disk.
 
 use std::fs;
 

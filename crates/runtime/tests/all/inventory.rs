@@ -1,4 +1,4 @@
-//! Who wins a name, who is blocked, who waits for whom; never by the order in which things were found.
+//! Precedence, blocking and dependencies never depend on the order of discovery.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn path(inventory: &Inventory, skill: &InventorySkill) -> String {
         .into_owned()
 }
 
-/// Path, status and who shadows it, sorted by path.
+/// Path, status and the shadowing skill, sorted by path.
 fn standing(inventory: &Inventory) -> BTreeMap<String, (Status, Option<String>)> {
     let by = |skill: &InventorySkill| {
         skill.shadowed_by.map(|winner| {
@@ -296,7 +296,7 @@ fn among_several_of_the_pinned_version_the_greater_source_wins() {
     wins(entries, &pinned, "/project/s");
 }
 
-/// A skill chooses its own key; it must not choose itself a pin with it.
+/// A skill chooses its own key; it must not pin itself with it.
 #[test]
 fn a_pin_for_one_skill_lifts_no_other() {
     let pinned = config("[skills.entries.trusted-tool]\nversion = \"1.0.0\"\n");

@@ -1,4 +1,4 @@
-//! Which skills can be used, and what a model gets to know about them.
+//! Skills that can be used, and what a model learns about them.
 //!
 //! Catalogs are built by hand, so that every test states exactly what exists.
 #![expect(

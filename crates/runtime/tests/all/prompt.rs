@@ -1,4 +1,4 @@
-//! What a model gets: exactly the fields, nothing hidden in them, and no more than fits.
+//! The prompt for a model: exactly the fields, nothing hidden in them, and within the budget.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -341,7 +341,7 @@ fn crowd() -> Inventory {
     stock((0..MANY).map(entry).collect())
 }
 
-/// What holds for every budget.
+/// Properties of every budget.
 #[track_caller]
 fn check(inventory: &Inventory, listing: &PromptListing<'_>, budget: usize) {
     let options = ListingOptions {

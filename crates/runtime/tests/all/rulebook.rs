@@ -1,4 +1,4 @@
-//! Whose rules count: the user's, and those of skills that are trusted and enabled.
+//! The rules that count: the user's, and those of skills that are trusted and enabled.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{PROJECT, UNTRUSTED, USER, config, roots, skill};
 
 const RULES: &str = "types: [security-rule]\nsecurity_rules:\n  patterns:\n    - {id: latest, severity: warning, pattern: ':latest'}\n    - {id: broken, severity: loud, pattern: x}\n";
 
-/// A skill with rules that really lies in a folder.
+/// A skill with rules that is really in a folder.
 fn with_rules(folder: &Path, root: u16, name: &str, more: &str) -> CatalogEntry {
     let place = folder.join(name);
     fs::create_dir_all(&place).unwrap();

@@ -1,4 +1,4 @@
-//! What a command line requires besides its program: hosts and files.
+//! The permissions of a command line besides its program: hosts and files.
 //!
 //! A program accesses the network and the disk with the permissions of the skill, so a proposal of only
 //! `shell:exec(gh *)` would not work. Programs of one service have its host; programs that contact hosts from their settings cannot be
@@ -261,7 +261,7 @@ enum OperandUse {
     Make,
     /// Not files.
     Aside,
-    /// Files if they clearly look like one.
+    /// Files if they clearly look like files.
     Marked,
 }
 

@@ -1,5 +1,5 @@
-//! What happens without the user: hooks of agents and editors that send or fetch, files taken hostage, tracks that are removed, protection that is
-//! disabled.
+//! Acts without the user: hooks of agents and editors that send or fetch, files held for ransom, traces that are removed, protection that
+//! is disabled.
 
 use super::{covering_up::report, found};
 use crate::{
@@ -11,7 +11,8 @@ use crate::{
     texts::TextOrigin,
 };
 
-/// Files whose commands other programs run by themselves: at the start of a session, after an edit, when a folder is opened, before a commit.
+/// Files whose commands other programs run automatically: at the start of a session, after an edit, when a folder is opened, before a
+/// commit.
 const CARRIERS: &[&str] = &[
     "hooks.json",
     "settings.json",
@@ -36,7 +37,7 @@ const CARRIERS: &[&str] = &[
     "commit-msg",
 ];
 
-/// A hook sends something to a stranger, or runs what it fetched.
+/// A hook sends data to an unknown host, or runs a download.
 pub(super) fn hooks(
     scanner: &mut SkillScanner<'_>,
     acts: &[ProgramAct],
@@ -110,7 +111,7 @@ pub(super) fn planted_commands(scanner: &mut SkillScanner<'_>, acts: &[ProgramAc
     }
 }
 
-/// Words of programs, in small letters.
+/// Words of programs, in lower case.
 const ENCRYPTS: &[&str] = &[
     "openssl enc",
     "gpg -c",
@@ -229,7 +230,7 @@ const TRACES: &[&str] = &[
     "fsutil usn deletejournal",
     ".claude -name '*.jsonl'",
 ];
-/// What a trace is removed with.
+/// The words for removing a trace.
 const ERASERS: &[&str] = &[
     ": >",
     "rm -",
@@ -252,7 +253,7 @@ pub(super) fn acts_of_intruders(
     scanner: &mut SkillScanner<'_>,
     documents: &[(usize, MarkdownDocument)],
 ) {
-    // Manuals for those who look for intruders show what these do.
+    // Manuals about finding intruders show their commands.
     let about = scanner.about.description.to_ascii_lowercase();
     let defends = [
         "detect",
@@ -290,7 +291,7 @@ pub(super) fn acts_of_intruders(
     }
 }
 
-/// The programs of a skill as texts: its scripts and other files that are not prose, and code in documents that is to be run.
+/// The programs of a skill as strings: its scripts and other files that are not prose, and code in documents that is to be run.
 pub(super) fn programs(
     scanner: &SkillScanner<'_>,
     documents: &[(usize, MarkdownDocument)],

@@ -1,7 +1,8 @@
-//! Combinations: words of one program that mean harm together, in any language.
+//! Combinations: words of one program that are harmful together, in any language.
 //!
-//! One of them is ordinary: a pipe with a name, a reverse tunnel, a copied shell, a question for a password. A row names groups of which the program needs one word
-//! each, and words of which it needs several. Where data leaves, the program also names a host that the skill does not introduce.
+//! Each alone is ordinary: a named pipe, a reverse tunnel, a copied shell, a password prompt. A row contains groups from each of which the
+//! program needs one word, and words of which it needs several. Where data is sent, the program also names a host that the skill does not
+//! introduce.
 
 use super::{automatic::programs, found};
 use crate::{
@@ -12,12 +13,12 @@ use crate::{
     scan::SkillScanner,
 };
 
-/// What a program must contain, in small letters.
+/// The required words of a program, in lower case.
 struct Combination {
     chain: Chain,
     /// One word of each group.
     all: &'static [&'static [&'static str]],
-    /// So many of these words.
+    /// At least this many of these words.
     several: (usize, &'static [&'static str]),
     /// Whether it must name a host that the skill does not introduce.
     stranger: bool,
@@ -54,7 +55,7 @@ const PIPED: &[&str] = &[
     "/bin/bash 0<",
 ];
 
-/// Ways to send; some of them in languages whose flow is not followed.
+/// Words for sending; some are from languages whose data flow is not followed.
 const SENDS: &[&str] = &[
     "curl ",
     "wget ",
@@ -83,7 +84,7 @@ const SENDS: &[&str] = &[
     "socket.connect",
 ];
 
-/// Where secrets are kept, by the words of programs that read them.
+/// Places of secrets, in the words of programs that read them.
 const STORES: &[&str] = &[
     "get-childitem env:",
     "gci env:",
@@ -130,30 +131,30 @@ const STORES: &[&str] = &[
 
 #[rustfmt::skip]
 const COMBINATIONS: &[Combination] = &[
-    // A pipe with a name between a shell and a connection.
+    // A named pipe between a shell and a connection.
     Combination { chain: Chain::SocketShell, all: &[&["mkfifo", "mknod"], PIPED, &["| nc ", "|nc ", "ncat ", "telnet ", "s_client", "socat "]], several: NONE, stranger: false },
     // A shell whose streams are a connection.
     Combination { chain: Chain::SocketShell, all: &[&["net.connect(", "net.createconnection(", "tls.connect(", "net.socket("], &["spawn(", "exec("], SHELLS, &[".pipe("]], several: (2, &[".stdin", ".stdout", ".stderr"]), stranger: false },
-    // The machine's own entrance, opened at another host and kept open.
+    // A reverse tunnel to the machine's own server, kept open.
     Combination { chain: Chain::SocketShell, all: &[&["ssh "], &[" -r "], &["localhost:22", "127.0.0.1:22", "localhost:3389", "127.0.0.1:3389"], &["autossh", " -f", "nohup", " -fn", "crontab"]], several: NONE, stranger: false },
-    // What fetches and runs is put where it starts by itself.
+    // A download that is run is placed where it starts automatically.
     Combination { chain: Chain::PlantedStart, all: &[&["commandlineeventconsumer", "/etc/cron.d/", "/etc/profile.d/", "$profile", ".pth\"", ".pth'", "launchagents/", "currentversion\\run", "/etc/rc.local", "autostart/", "start menu\\programs\\startup", "sitecustomize.py", "usercustomize.py"], &["| iex", "|iex", "|sh", "| sh", "|bash", "| bash", "exec(__import__", "exec(urlopen", "exec(requests", "invoke-expression", "downloadstring"]], several: NONE, stranger: true },
-    // A shell that is root's for every user who starts it.
+    // A root shell for every user who starts it.
     Combination { chain: Chain::RootShell, all: &[&["cp /bin/bash", "cp /bin/sh", "cp /bin/dash", "cp /bin/zsh", "cp /usr/bin/bash", "cp /usr/bin/zsh", "cp \"$(which bash)", "cp $(which bash)", "copy('/bin/bash'", "copy('/bin/sh'", "copy(\"/bin/bash\"", "copy(\"/bin/sh\""], &["chmod 4755", "chmod 6755", "chmod 4777", "chmod u+s", "chmod +s", "0o4755", "s_isuid"]], several: NONE, stranger: false },
-    // A question that poses as the system's, and an answer that leaves.
+    // A prompt that imitates the system's, and an answer that is sent.
     Combination { chain: Chain::FakePrompt, all: &[&["[sudo] password", "sorry, try again", "password for $user", "password for %s", "password for ${user", "enter your login password", "mac login password", "keychain password"], &["read -rs", "read -s", "getpass", "-assecurestring", "hidden answer", "with hidden", "get-credential", "promptforcredential"], SENDS], several: NONE, stranger: true },
-    // The stores of several secrets, and a way out.
+    // The stores of several secrets, and a destination.
     Combination { chain: Chain::SweptAndSent, all: &[SENDS], several: (2, STORES), stranger: true },
     Combination { chain: Chain::SweptAndSent, all: &[&["gist create --public", "gist create -p", "gist create --desc", "gist create -d"]], several: (2, STORES), stranger: false },
-    // All branches of the user's work go to another server.
+    // All branches of the user's work are pushed to another server.
     Combination { chain: Chain::SweptAndSent, all: &[&["git remote add", "git remote set-url"], &["push --mirror", "push --all"], &["--quiet", "2>/dev/null", "|| true", " -q", "remote remove"]], several: NONE, stranger: true },
-    // Branches, tags and what could bring them back.
+    // Branches, tags and their backups.
     Combination { chain: Chain::WipesRepository, all: &[&["push -f", "push --force", "push -fq", "push -qf"], &["ls-remote", "for-each-ref", "branch -r"], &["reflog expire", "--prune=now", "release delete", "push origin --delete", "push --delete"]], several: NONE, stranger: false },
-    // Copies for the case of loss are deleted, and recovery is disabled.
+    // Backups are deleted, and recovery is disabled.
     Combination { chain: Chain::Ransom, all: &[&["vssadmin delete shadows", "shadowcopy delete", "win32_shadowcopy", "deletelocalsnapshots", "wbadmin delete"], &["recoveryenabled no", "wbadmin delete catalog", "bootstatuspolicy ignoreallfailures", "cipher /e", "cipher /w", "wevtutil cl", "snapper delete"], &["for /r", "foreach", "for %", "get-childitem", "ren ", "rename"]], several: NONE, stranger: false },
 ];
 
-/// Reports the combinations that programs have.
+/// Reports the combinations in programs.
 pub(super) fn look(
     scanner: &mut SkillScanner<'_>,
     documents: &[(usize, MarkdownDocument)],

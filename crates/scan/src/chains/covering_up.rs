@@ -60,7 +60,7 @@ fn is_instructed(scanner: &SkillScanner<'_>, act: &ProgramAct) -> bool {
         .is_some_and(|origin| origin.role == SentenceRole::Instruction && !origin.inline)
 }
 
-/// Reports what a program does, at its place.
+/// Reports an act of a program, at its position.
 pub(super) fn report(scanner: &mut SkillScanner<'_>, act: &ProgramAct, chain: Chain) {
     let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
         return;

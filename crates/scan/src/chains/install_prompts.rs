@@ -1,4 +1,4 @@
-//! Lures: texts that make the user install something.
+//! Lures: text that makes the user install something.
 
 use super::found;
 use crate::{

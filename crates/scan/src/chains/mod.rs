@@ -1,4 +1,4 @@
-//! Chains of evidence across texts and programs: what the text states against what the code does.
+//! Chains of evidence across texts and programs: the statements of the text against the behaviour of the code.
 
 mod automatic;
 mod combinations;

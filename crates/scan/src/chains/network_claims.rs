@@ -1,4 +1,4 @@
-//! Promises: what the text states about the network, against the hosts that the code contacts.
+//! Promises: the text's statements about the network, against the hosts that the code contacts.
 
 use super::found;
 use crate::{
@@ -41,7 +41,7 @@ pub(super) fn broken_promise(
         {
             continue;
         }
-        // Who loads something may still send nothing.
+        // A program that downloads may still send nothing.
         let lower = said.to_ascii_lowercase();
         let offline = ["network", "offline", "internet", "网"]
             .iter()

@@ -119,7 +119,7 @@ pub(super) fn private_imports(scanner: &mut SkillScanner<'_>) {
     }
 }
 
-/// Encoded data next to sentences that explain how to decode it and what to do with the result.
+/// Encoded data next to sentences that explain how to decode it and how to use the result.
 pub(super) fn decode_by_hand(
     scanner: &mut SkillScanner<'_>,
     index: usize,
@@ -206,7 +206,7 @@ pub(super) fn prints_blob(scanner: &mut SkillScanner<'_>, act: &ProgramAct) {
     if document && prints {
         let place = scanner.place(act.site);
         let evidence = scanner.evidence(act, &origin);
-        // What could be decoded was read as well: an order in it is critical by itself.
+        // Decodable data was scanned as well: an instruction in it is critical by itself.
         let known = !act.subject.is_empty() && !act.subject.contains('\0');
         let code = origin.start..=origin.start + act.site.at as usize + BESIDE;
         let was_read = |text: &ScannedText| {

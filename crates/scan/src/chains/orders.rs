@@ -1,8 +1,8 @@
-//! Orders to the agent that mean harm together.
+//! Orders to the agent that are harmful together.
 //!
-//! One sentence of these is often innocent: a skill may send a report, leave a detail out of a summary, or work without questions. Together, in one passage,
-//! they are not: to send *and* to say nothing, to fetch a text *and* to do whatever it says, to approve everything *and* to delete. Each chain here is such a
-//! pair; the halves are classes of orders (see [`crate::prose`]), so that the wording does not matter.
+//! One sentence of these is often innocent: a skill may send a report, omit a detail from a summary, or work without questions. Together,
+//! in one passage, they are not: to send *and* to hide it, to fetch a text *and* to obey it, to approve everything *and* to delete. Each
+//! chain here is such a pair; the halves are classes of orders (see [`crate::prose`]), so that the wording does not matter.
 
 use super::found;
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     scan::SkillScanner,
 };
 
-/// Not to tell.
+/// To hide from the user.
 const KEEP: &[C] = &[C::KeepFromUser, C::Hush, C::DenyWhenAsked];
-/// What is harmful if it is not told.
+/// Acts that are harmful if they are hidden.
 const HARM: &[C] = &[
     C::SendTo,
     C::ReadSecret,
@@ -34,7 +34,7 @@ const HARM: &[C] = &[
     C::Sabotage,
     C::Money,
 ];
-/// What is harmful if it is made to seem something else.
+/// Acts that are harmful if they are disguised.
 const POSED: &[C] = &[
     C::Sabotage,
     C::Copied,
@@ -45,7 +45,7 @@ const POSED: &[C] = &[
     C::DestroyAll,
     C::SeedAsked,
 ];
-/// What an order concerns that someone wants to have.
+/// The valuable objects of an order.
 const PRIVATE: &[C] = &[
     C::Secret,
     C::SecretPath,
@@ -55,19 +55,19 @@ const PRIVATE: &[C] = &[
     C::UserData,
 ];
 
-/// How many sentences and blocks around an address may be about what goes into it.
+/// How many sentences and blocks around a URL may describe its content.
 const AROUND: usize = 5;
 const BLOCKS: u32 = 5;
 
-/// A passage: what its first sentence says, and what all of it says.
+/// A passage: the classes of its first sentence, and of all of it.
 struct OrderPassage<'d> {
     first: &'d Sentence,
     near: &'d [Sentence],
     text: &'d str,
     content: &'d str,
-    /// The classes of the sentences that order.
+    /// The classes of the sentences with orders.
     told: ClassSet,
-    /// The same with quotations, which may be what is to be written.
+    /// The same with quotations, which may contain the text to be written.
     quoted: ClassSet,
     /// The classes of the sentences before and after the first one.
     around: ClassSet,
@@ -92,7 +92,7 @@ impl OrderPassage<'_> {
         self.near.iter().filter(has).count()
     }
 
-    /// Whether any sentence does.
+    /// Whether any sentence names a host that the skill does not introduce.
     fn near_names_stranger(&self, context: &DeclaredContext) -> bool {
         self.near.iter().any(|near| {
             let text = self.content.get(near.at.clone()).unwrap_or_default();
@@ -160,7 +160,7 @@ pub(super) fn look(
             reported.push(*chain);
             let place = scanner.texts.place(index, first.at.start);
             let evidence = passage.text.replace('\n', " ");
-            // A virus scanner is a word of defence, and just what is overruled here.
+            // "Virus scanner" counts as a word of defence, but here it is overridden.
             let defends = passage.told.contains(C::Threat) && *chain != Chain::Disarms;
             let milder = (defends || aside) && !encoded;
             found(scanner, *chain, place, &evidence, "", milder);
@@ -170,7 +170,7 @@ pub(super) fn look(
 
 type PassageTest = fn(&OrderPassage<'_>, &DeclaredContext) -> bool;
 
-/// The chains, and when a passage has one.
+/// The chains, and the conditions for each.
 const CHAINS: &[(Chain, PassageTest)] = &[
     (Chain::HiddenAct, |passage, context| {
         let denies = passage.has(&[C::DenyWhenAsked])
@@ -293,7 +293,7 @@ fn keeps(sentence: &Sentence) -> bool {
     orders(sentence) && KEEP.iter().any(|class| sentence.classes.contains(*class))
 }
 
-/// Whether private data goes somewhere.
+/// Whether private data is sent.
 fn sends_privately(passage: &OrderPassage<'_>) -> bool {
     passage.first_has(&[C::Send, C::Carry]) && passage.first_has(PRIVATE)
 }
@@ -314,7 +314,7 @@ fn names_hidden_file(text: &str) -> bool {
         })
 }
 
-/// Whether a text names a variable that has a secret: `GITHUB_TOKEN`.
+/// Whether a text names a variable that contains a secret: `GITHUB_TOKEN`.
 fn names_secret_variable(text: &str) -> bool {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .any(|word| {
@@ -325,7 +325,7 @@ fn names_secret_variable(text: &str) -> bool {
         })
 }
 
-/// Whether an address in a text has room for something: `?d=DATA`, `?q={text}`.
+/// Whether a URL in a text has a placeholder: `?d=DATA`, `?q={text}`.
 fn has_slot(text: &str) -> bool {
     urls_in(text).any(|(at, url)| {
         let rest = &text[at..text.floor_char_boundary((at + url.len() + 40).min(text.len()))];
@@ -342,7 +342,7 @@ fn has_slot(text: &str) -> bool {
     })
 }
 
-/// The text of a skill claims every request, and denies the other skills theirs.
+/// The text of a skill claims every request, and excludes other skills.
 pub(super) fn only_skill(scanner: &mut SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) {
     let told = |classes: &[C]| {
         documents.iter().find_map(|(index, document)| {

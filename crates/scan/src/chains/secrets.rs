@@ -1,4 +1,4 @@
-//! Secrets that are read, collected and sent, against what the text states about them.
+//! Secrets that are read, collected and sent, against the text's statements about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -284,14 +284,14 @@ pub(super) fn browser_storage(scanner: &mut SkillScanner<'_>) {
     }
 }
 
-/// How many sentences may be between an order to collect and what is collected, and between that and where it goes.
+/// The maximum number of sentences between an order to collect and its object, and between that and the destination.
 const LISTED: usize = 5;
 const SENT_NEAR: usize = 10;
 /// The same for a command below, in bytes.
 const SENT_BELOW: usize = 2500;
 
-/// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions secrets
-/// here and a service there does neither.
+/// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions
+/// secrets here and a service there does neither.
 pub(super) fn gather_and_send(
     scanner: &mut SkillScanner<'_>,
     index: usize,

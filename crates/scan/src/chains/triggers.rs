@@ -32,7 +32,7 @@ const TELLING: &[&str] = &[
     ".py", ".js", ".sh",
 ];
 
-/// What makes the content of a file binding: orders to follow, to write, to hide.
+/// Words that make the content of a file binding: orders to follow, to write, to hide.
 const BINDING: &[&[C]] = &[&[
     C::Obey,
     C::Always,
@@ -161,7 +161,7 @@ pub(super) fn planted_orders(
 
 /// One sentence claims every conversation, and another one gives the same answer to all of them.
 pub(super) fn takeover(scanner: &mut SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) {
-    // Both in one file: what a manual says about its server is no answer to what another page claims.
+    // Both must be in one file: a manual's statement about its server is unrelated to another page's claim.
     let found_at = documents.iter().find_map(|(index, document)| {
         let told = |class: C| {
             document.sentences.iter().find(|sentence| {

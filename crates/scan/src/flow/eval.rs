@@ -28,7 +28,7 @@ const MOST_ACTS: usize = 20_000;
 /// The maximum number of members that are removed from a name to find a known one.
 const MOST_MEMBERS: usize = 16;
 
-/// Lists of at least so many numbers may be the codes of a text.
+/// Lists of at least this many numbers may be the character codes of a string.
 const FEWEST_CODES: usize = 16;
 
 struct LoweredFunction<'u> {
@@ -36,7 +36,7 @@ struct LoweredFunction<'u> {
     space: Rc<str>,
 }
 
-/// A name and the space it is known in.
+/// A name and its scope.
 type NameKey = (Rc<str>, String);
 
 /// Evaluates the programs of one skill, all together.
@@ -63,19 +63,19 @@ pub(crate) struct Evaluator<'u> {
     unparsed: BTreeSet<EvaluatedLanguage>,
     /// The names of the skill's own files.
     own: HashSet<&'u str>,
-    /// What the folder that a shell program changed to was fetched from.
+    /// The source of the folder that a shell program changed to.
     pub(super) here: Option<FlowValue>,
-    /// What was unpacked from a fetched archive, under names that are not known.
+    /// The sources of archives that were unpacked under unknown names.
     pub(super) unpacked: Option<FlowValue>,
     /// The secrets that the program has copied to other places.
     pub(super) staged: FlowValue,
 }
 
-/// What programs do and use.
+/// The acts and uses of programs.
 pub(crate) struct ObservedUse {
-    /// What they do, in the order of their positions.
+    /// The acts, in the order of their positions.
     pub(crate) acts: Vec<ProgramAct>,
-    /// What they use.
+    /// The uses.
     pub(crate) used: Vec<Used>,
     /// Whether everything was evaluated.
     pub(crate) complete: bool,
@@ -179,7 +179,7 @@ impl<'u> Evaluator<'u> {
             match stmt {
                 Stmt::Let { name, value, at } => {
                     let mut value = self.value(value);
-                    // A path that is not known is known by the variable.
+                    // A path that is not known is identified by its variable.
                     if value.texts.is_empty() && value.made_by.is_none() {
                         value.made_by = Some(name.as_str().into());
                     }
@@ -205,7 +205,7 @@ impl<'u> Evaluator<'u> {
                 Stmt::Block { condition, body } => {
                     let over = condition.as_ref().map(|condition| self.value(condition));
                     self.branches.push(HashMap::new());
-                    // `for x in y`: the first statement binds `x` to `y`; it is each of its items.
+                    // `for x in y`: the first statement binds `x` to `y`; the loop assigns each of its items.
                     if let (Some(condition), Some(Stmt::Let { name, value, at })) =
                         (condition, body.first())
                         && value == condition
@@ -237,7 +237,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// What a function of this shell program prints.
+    /// The output of a function of this shell program.
     pub(super) fn printed(&self, name: &str) -> Option<&FlowValue> {
         let key = (Rc::clone(&self.space), format!("{name}()"));
         self.names.get(&key)
@@ -261,7 +261,7 @@ impl<'u> Evaluator<'u> {
     }
 
     pub(super) fn bind(&mut self, name: &str, value: &FlowValue, at: At) {
-        // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
+        // `process.env.X = …`, `os.environ["X"] = …`: a value for a later child, not a source.
         if self.is_spying(name) {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());
         }
@@ -358,7 +358,7 @@ impl<'u> Evaluator<'u> {
         file_name(path).is_some_and(|name| self.own.contains(name.as_str()))
     }
 
-    /// Evaluates a text as a program that runs here.
+    /// Evaluates a string as a program that runs here.
     pub(super) fn program(&mut self, language: EvaluatedLanguage, text: &str, at: At) -> FlowValue {
         if self.depth >= DEEPEST || text.len() > 64 * 1024 || text.trim().is_empty() {
             return FlowValue::default();
@@ -460,7 +460,7 @@ impl<'u> Evaluator<'u> {
             Expr::Lambda { body, .. } => {
                 self.statements(body);
                 let mut value = FlowValue::default();
-                // `@{ key = $value }`: a table is read as a block that binds its keys.
+                // `@{ key = $value }`: a table is parsed as a block that binds its keys.
                 if self.language == EvaluatedLanguage::PowerShell {
                     for stmt in body {
                         if let Stmt::Let { name, .. } = stmt
@@ -641,7 +641,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// A function given to `.then`, `.map`, `forEach`…: its first parameter is what it is called on.
+    /// A function passed to `.then`, `.map`, `forEach`…: its first parameter is the receiver.
     fn lambda(
         &mut self,
         params: &[String],
@@ -696,7 +696,7 @@ impl<'u> Evaluator<'u> {
         result.unwrap_or_default()
     }
 
-    /// Records that a text is run as code.
+    /// Records that a string is run as code.
     pub(super) fn eval(
         &mut self,
         language: EvaluatedLanguage,
@@ -708,7 +708,7 @@ impl<'u> Evaluator<'u> {
         self.nested(language, code, at)
     }
 
-    /// The text as a program, where it is known.
+    /// The string as a program, where it is known.
     pub(super) fn nested(
         &mut self,
         language: EvaluatedLanguage,
@@ -728,7 +728,7 @@ impl<'u> Evaluator<'u> {
         result
     }
 
-    /// Inside a program in a program, the sources of its text contribute to what it does.
+    /// Inside a program in a program, the sources of its text contribute to its acts.
     pub(super) fn with_ambient<T>(
         &mut self,
         code: &FlowValue,

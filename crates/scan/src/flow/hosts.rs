@@ -1,4 +1,4 @@
-//! Hosts and what is known about them.
+//! Hosts and their classification.
 //!
 //! Whether a download or a request is dangerous depends on the host. A host is classified by its name alone: IP
 //! addresses, services where anyone can upload or receive files, well-known publishers of developer tools, or none of
@@ -17,7 +17,7 @@ pub struct RemoteHost {
     pub path: String,
     /// Whether the connection is not encrypted.
     pub plain: bool,
-    /// The port, if one is named.
+    /// The port, if there is one.
     pub port: Option<u16>,
 }
 
@@ -32,7 +32,7 @@ pub enum HostKind {
     Drop,
     /// Chat webhooks: messages to a channel.
     Chat,
-    /// Free hosting, object stores, forms, hosted databases, file lockers, chat CDNs and link shorteners: anyone gets an address there,
+    /// Free hosting, object stores, forms, hosted databases, file lockers, chat CDNs and link shorteners: anyone can register there,
     /// so the name does not identify an owner.
     Anonymous,
     /// A publisher of developer tools, package registries, clouds and model providers.
@@ -65,7 +65,7 @@ pub enum HostCondition {
 }
 
 impl HostCondition {
-    /// Whether a host is included, whatever the skill says about itself.
+    /// Whether a host is included, independent of the skill's text.
     #[must_use]
     pub fn covers(self, host: Option<&RemoteHost>) -> bool {
         let kind = host.map(|host| host.kind);
@@ -91,7 +91,7 @@ impl HostCondition {
     }
 }
 
-/// Services where anyone can upload or receive data, and that exist for nothing else.
+/// Services where anyone can upload or receive data, and that have no other purpose.
 #[rustfmt::skip]
 const DROPS: &[&str] = &[
     "pastebin.com", "paste.ee", "hastebin.com", "rentry.co", "rentry.org", "ghostbin.com", "dpaste.com", "glot.io",
@@ -119,8 +119,8 @@ const CHATS: &[&str] = &[
     "chat.googleapis.com", "ntfy.sh", "api.pushover.net", "sctapi.ftqq.com", "api.day.app",
 ];
 
-/// Services where anyone gets an address for a page, a file, a form, a function or a database, and shorteners. The public-suffix list
-/// has more of them.
+/// Services where anyone can register a page, a file, a form, a function or a database, and shorteners. The public-suffix list
+/// contains more of them.
 #[rustfmt::skip]
 const ANONYMOUS: &[&str] = &[
     "vercel.app", "netlify.app", "pages.dev", "workers.dev", "herokuapp.com", "onrender.com", "fly.dev", "railway.app",
@@ -150,13 +150,13 @@ const ANONYMOUS: &[&str] = &[
     "iplogger.org", "grabify.link", "u.to", "dub.sh", "short.gy",
 ];
 
-/// Generic endings that publishers of software use.
+/// Generic top-level domains that publishers of software use.
 const ESTABLISHED: &[&str] = &[
     "com", "org", "net", "edu", "gov", "int", "mil", "dev", "app", "cloud", "tech", "tools",
     "example", "invalid", "test",
 ];
 
-/// Endings of countries that are given away, or sold to anyone for next to nothing.
+/// Country top-level domains that are free, or sold to anyone for next to nothing.
 const GIVEN_AWAY: &[&str] = &[
     "tk", "ml", "ga", "cf", "gq", "su", "pw", "cc", "ws", "bz", "nf", "st", "la", "ru", "pm", "ec",
     "vg", "gs", "gp", "gl", "gd", "ms", "pn", "sb", "tf", "vc", "wf", "yt", "cx", "cm", "gy", "mp",
@@ -295,7 +295,7 @@ const BRANDS: &[(&str, &[&str])] = &[
     ("cloudflare-", &["cloudflare.com"]),
 ];
 
-/// Whether an address is that of the credentials which a cloud gives to its machines.
+/// Whether an address is that of the credentials which a cloud provides to its machines.
 pub(super) fn is_metadata_secret(url: &str) -> bool {
     const SERVICES: &[&str] = &[
         "169.254.169.254",
@@ -413,10 +413,10 @@ impl RemoteHost {
             // Databases and queues.
             5432, 3306, 6379, 27017, 9200, 9300, 5672, 15672, 8883, 1883, 1433, 1521, 5984, 7474,
             7687, 8086, 8529, 9042, 9092, 4222, 2181, 6333, 19530, 11434,
-            // Products with an interface on a port of their own: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki,
-            // OpenTelemetry, Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP,
-            // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes; InsightVM, OpenVAS, Wazuh, Nomad, Puppet, Zipkin, Jaeger, Solr, Logstash,
-            // Streamlit, Gradio, Mattermost, Matrix, Squid, nodes of Solana and Cosmos.
+            // Products with a web interface on their own port: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki, OpenTelemetry,
+            // Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP, remote desktops, WinRM,
+            // Webmin, cPanel, Ethereum nodes; InsightVM, OpenVAS, Wazuh, Nomad, Puppet, Zipkin, Jaeger, Solr, Logstash, Streamlit, Gradio,
+            // Mattermost, Matrix, Squid, nodes of Solana and Cosmos.
             8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834,
             9060, 8006, 8123, 32400, 8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986,
             10000, 2083, 2087, 2096, 8545, 8546, 30303, 3780, 9390, 9392, 55000, 4646, 8140, 9411,
@@ -426,7 +426,7 @@ impl RemoteHost {
             && self.port.is_some_and(|port| !USUAL.contains(&port))
     }
 
-    /// Whether the name ends as those of most publishers do: with an old or well-kept generic ending, or with that of a country.
+    /// Whether the name ends like those of most publishers: with an old or well-kept generic top-level domain, or with that of a country.
     #[must_use]
     pub fn has_established_ending(&self) -> bool {
         if matches!(
@@ -438,7 +438,7 @@ impl RemoteHost {
         let suffix = psl::suffix_str(&self.name).unwrap_or(&self.name);
         let ending = suffix.rsplit('.').next().unwrap_or_default();
         match ending.len() {
-            // A suffix of two parts that is not the country's own is someone's offer: `cloud.nf`, `works.tk`.
+            // A suffix of two parts that is not the country's own belongs to a private registry: `cloud.nf`, `works.tk`.
             2 => !GIVEN_AWAY.contains(&ending) && (suffix.len() <= 6 || !suffix.contains('.')),
             _ => ESTABLISHED.contains(&ending),
         }
@@ -460,7 +460,7 @@ impl RemoteHost {
         }
     }
 
-    /// Whether a variable belongs to the owner of the host: `OPENAI_API_KEY` to `api.openai.com`. Where anyone gets an address, the name
+    /// Whether a variable belongs to the owner of the host: `OPENAI_API_KEY` to `api.openai.com`. Where anyone can register, the name
     /// says nothing about the owner.
     #[must_use]
     pub fn owns(&self, variable: &str) -> bool {
@@ -514,7 +514,7 @@ impl RemoteHost {
     }
 }
 
-/// Whether a path has a part to fill in: `webhook.site/your-uuid`. Such an address receives nothing.
+/// Whether a path has a placeholder: `webhook.site/your-uuid`. Such a URL receives nothing.
 fn has_placeholder(path: &str) -> bool {
     path.split('/').any(|part| {
         part.starts_with("your")
@@ -569,7 +569,7 @@ fn kind(name: &str, path: &str) -> HostKind {
     };
     match listed {
         _ if is_telling(name) => HostKind::Drop,
-        // The public-suffix list has the domains under which anyone gets a name.
+        // The public-suffix list contains the domains under which anyone can register a name.
         Some((kind, length)) if anyone().is_none_or(|other| other <= length) => kind,
         None if anyone().is_none() => match paste {
             true => HostKind::Drop,
@@ -650,7 +650,7 @@ fn is_address(name: &str) -> bool {
         || (name.contains(':') && name.chars().all(|c| c.is_ascii_hexdigit() || c == ':'))
 }
 
-/// The URLs of a text, with their offsets.
+/// The URLs of a string, with their offsets.
 pub(crate) fn urls_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
     memchr::memmem::find_iter(text.as_bytes(), b"://").filter_map(move |middle| {
         let start = text[..middle]
@@ -689,7 +689,7 @@ mod tests {
                 assert_eq!(host.kind, *own, "{row}");
             }
         }
-        // A row below another one of the same kind says nothing.
+        // A row below another one of the same kind is redundant.
         for (own, rows) in SERVICES {
             for row in rows.iter().filter(|row| !row.contains('/')) {
                 let above = row.split_once('.').and_then(|(_, above)| listed(above, ""));

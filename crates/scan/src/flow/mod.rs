@@ -1,11 +1,11 @@
 //! Data flow: where values come from and where they go.
 //!
-//! Programs in the common form ([`crate::form`]) are evaluated with abstract values: what is known of a text, and which sources contributed
-//! to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is
-//! known above). What a program *does* is recorded as [`ProgramAct`]s, each with the sources that reach it: `curl -d "$(env)" …` is
-//! one act, `Send`, with one source, `Environment`. Rules examine only acts.
+//! Programs in the common form ([`crate::form`]) are evaluated with abstract values: the known parts of a string, and the sources that
+//! contributed to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is known
+//! above). The acts of a program are recorded as [`ProgramAct`]s, each with the sources that reach it: `curl -d "$(env)" …` is one act,
+//! `Send`, with one source, `Environment`. Rules examine only acts.
 //!
-//! The evaluation over-approximates (an unknown function returns what it was given) and forgets nothing, so
+//! The evaluation over-approximates (an unknown function returns its arguments) and forgets nothing, so
 //! it errs towards a flow; a flow is *dangerous* only if both its source and its sink are.
 
 mod commands;
@@ -67,11 +67,11 @@ pub enum ActKind {
     Unprotect,
     /// Text is printed, which the agent reads.
     Show,
-    /// A text contains a command line that downloads and runs something, whatever becomes of it.
+    /// A string contains a command line that downloads and runs something, however it is used.
     Mention,
 }
 
-/// Something that a program does.
+/// An act of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramAct {
     /// The kind of act.
@@ -80,11 +80,11 @@ pub struct ProgramAct {
     pub site: Site,
     /// The command, URL, path or code, with `\0` for unknown parts.
     pub subject: String,
-    /// Details: the text that is written, the arguments of a program, the package's source.
+    /// Details: the written text, the arguments of a program, the package's source.
     pub detail: String,
     /// The host, if the act involves one.
     pub host: Option<RemoteHost>,
-    /// The sources of what is sent, run or written.
+    /// The sources of the sent, run or written data.
     pub taints: Vec<Taint>,
 }
 

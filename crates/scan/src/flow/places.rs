@@ -2,7 +2,7 @@
 
 use crate::prose::PhraseTable;
 
-/// What a path leads to.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PathKind {
     /// Credentials of other tools.
@@ -232,11 +232,11 @@ const NAMES: &[&str] = &{
     names
 };
 
-/// All parts at once: a text has many words, and each would be searched for each part. A part may begin with the slash before a bare
+/// All parts in one pass: a text has many words, and each would be searched for each part. A part may begin with the slash before a bare
 /// name.
 static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(&[NAMES, &[".ssh", ".aws"]]);
 
-/// Whether a text, in lower case, can contain a path of a known kind.
+/// Whether a string, in lower case, can contain a path of a known kind.
 pub(crate) fn may_name_path(text: &str) -> bool {
     TABLE.is_in(text)
 }
@@ -347,7 +347,7 @@ pub(super) fn file_name(path: &str) -> Option<String> {
     let name = super::value::as_program(path.rsplit(['/', '\\']).next()?);
     let usable =
         !matches!(name.as_str(), "" | "-" | "." | ".." | "__" | "__s__") && !name.contains('*');
-    // Besides a name, only known parts tell one file from another.
+    // Besides a name, only known parts distinguish files.
     let known = !name.trim_start_matches("__s_").contains("__")
         || name.replace("__", "").trim_matches('_').len() >= FEWEST_KNOWN;
     (usable && known).then_some(name)

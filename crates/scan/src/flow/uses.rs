@@ -1,4 +1,4 @@
-//! What programs use: the input for the permissions that a skill requires.
+//! The uses of programs: the input for the permissions that a skill requires.
 //!
 //! Rules examine [`super::ProgramAct`]s, so each is a claim about danger. Permissions require more and claim less: that `jq` is
 //! started, that a table is read, that a library contacts its own service. Because the two are separate, a proposal can
@@ -32,7 +32,7 @@ pub(crate) enum ObservedKind {
 pub(crate) struct Used {
     /// The position.
     pub(crate) site: Site,
-    /// What is used.
+    /// The subject of the use.
     pub(crate) what: ObservedKind,
 }
 
@@ -41,7 +41,7 @@ const MOST_USES: usize = 20_000;
 const MOST_WORDS: usize = 40;
 const LONGEST_WORD: usize = 200;
 
-/// What library functions use.
+/// The files and hosts that library functions use.
 #[derive(Clone, Copy)]
 enum KnownLibrary {
     /// The file of the first argument is read.
@@ -110,7 +110,7 @@ impl Evaluator<'_> {
         self.uses(ObservedKind::Program(path, shown), at);
     }
 
-    /// Records what a library function uses.
+    /// Records the use of a library function.
     pub(super) fn library(
         &mut self,
         callee: &str,
@@ -190,7 +190,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// One use for each possible text of a value or its items, or one with an unknown text.
+    /// One use for each possible string of a value or its items, or one with an unknown string.
     pub(super) fn each(
         &mut self,
         value: &FlowValue,

@@ -43,7 +43,7 @@ pub enum SourceKind {
     TempFile,
     /// A long literal without readable text.
     Blob,
-    /// A list of numbers, which may be the codes of a text.
+    /// A list of numbers, which may be the character codes of a string.
     Numbers,
 }
 
@@ -75,28 +75,28 @@ pub struct Taint {
     pub site: Site,
 }
 
-/// The maximum number of sources and texts per value: enough for evidence, limited for hostile programs.
+/// The maximum number of sources and strings per value: enough for evidence, limited for hostile programs.
 const MOST_TAINTS: usize = 12;
 const MOST_TEXTS: usize = 4;
 const LONGEST_TEXT: usize = 64 * 1024;
 const MOST_WITHIN: usize = 64;
 
-/// The placeholder for an unknown part of a text.
+/// The placeholder for an unknown part of a string.
 pub(crate) const UNKNOWN: char = '\0';
 
-/// Around the name of an unknown value in a text, after [`UNKNOWN`]: a file at a path that is made by the program is the same file wherever
+/// Around the name of an unknown value in a string, after [`UNKNOWN`]: a file at a computed path is the same file wherever
 /// the same name leads to it.
 const SYMBOL: char = '\u{1}';
 const LONGEST_SYMBOL: usize = 40;
 
-/// An unknown part of a text, with the name that it has in the program.
+/// An unknown part of a string, with its name in the program.
 fn symbol(name: &str) -> String {
     let plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     let name: String = name.chars().filter(plain).take(LONGEST_SYMBOL).collect();
     format!("{UNKNOWN}{SYMBOL}{name}{SYMBOL}")
 }
 
-/// A text as it is shown: unknown parts have no names.
+/// A string for display: unknown parts have no names.
 pub(super) fn without_symbols(text: &str) -> Cow<'_, str> {
     if !text.contains(SYMBOL) {
         return Cow::Borrowed(text);
@@ -104,7 +104,7 @@ pub(super) fn without_symbols(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split(SYMBOL).step_by(2).collect())
 }
 
-/// A text as a program: unknown parts are words.
+/// A string as a program: unknown parts are words.
 pub(super) fn as_program(text: &str) -> String {
     text.replace("\0\u{1}", "__s_")
         .replace(SYMBOL, "_")
@@ -114,7 +114,7 @@ pub(super) fn as_program(text: &str) -> String {
 /// An abstract value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FlowValue {
-    /// Its possible texts, with [`UNKNOWN`] for unknown parts.
+    /// Its possible strings, with [`UNKNOWN`] for unknown parts.
     pub(crate) texts: Vec<String>,
     /// The sources that contributed to it.
     pub(crate) taints: Vec<Taint>,
@@ -148,18 +148,18 @@ impl FlowValue {
         value
     }
 
-    /// The first of its possible texts.
+    /// The first of its possible strings.
     pub(crate) fn known(&self) -> Option<&str> {
         self.texts.first().map(String::as_str)
     }
 
-    /// The text as a path; a path that is not known is named after what made it.
+    /// The string as a path; an unknown path is named after the expression that computed it.
     pub(crate) fn place(&self) -> Option<String> {
         let named = || self.made_by.as_deref().map(symbol);
         self.known().map(str::to_owned).or_else(named)
     }
 
-    /// The text, or the placeholder.
+    /// The string, or the placeholder.
     pub(crate) fn shown(&self) -> String {
         self.known()
             .map_or_else(|| UNKNOWN.to_string(), str::to_owned)
@@ -209,7 +209,7 @@ impl FlowValue {
         self.number = other.number.or(self.number);
     }
 
-    /// The concatenation of texts.
+    /// The concatenation of strings.
     pub(crate) fn concat<'v>(values: impl IntoIterator<Item = &'v Self>, between: &str) -> Self {
         let mut result = Self::default();
         let mut text = String::new();
@@ -248,7 +248,7 @@ impl FlowValue {
         1 + self.items.iter().flatten().map(Self::weight).sum::<usize>()
     }
 
-    /// A value with the same sources and another text.
+    /// A value with the same sources and another string.
     pub(crate) fn with_text(mut self, text: String) -> Self {
         self.texts = Self::text(text).texts;
         self.items = None;
@@ -259,7 +259,7 @@ impl FlowValue {
 /// Longer literals are unreadable data.
 const LARGEST_BLOB: usize = 64 * 1024;
 
-/// A long text without words: encoded, encrypted or shuffled.
+/// A long string without words: encoded, encrypted or shuffled.
 pub(super) fn is_blob(text: &str) -> bool {
     let length = text.len();
     if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {

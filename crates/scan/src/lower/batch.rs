@@ -1,7 +1,7 @@
 //! cmd.exe batch into the common form.
 //!
-//! A line of batch is a row of commands joined by `&`, `|` and redirections, and `^` escapes anything; that is all that is read. Labels and
-//! `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
+//! A line of batch is a row of commands joined by `&`, `|` and redirections, and `^` escapes any character; nothing else is parsed. Labels
+//! and `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
 
 use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE};
 
@@ -101,7 +101,7 @@ fn name(rest: &str, mark: char) -> Option<&str> {
     (end > 0 && rest[end..].starts_with(mark)).then(|| &rest[..end])
 }
 
-/// The command that is being read.
+/// The current command.
 struct BatchLine<'p> {
     body: &'p mut Vec<Stmt>,
     words: Vec<Expr>,
@@ -298,7 +298,7 @@ fn condition(words: &[Expr]) -> usize {
             }
             _ => 0,
         };
-        // A condition without a command is left as it is.
+        // A condition without a command is left unchanged.
         if length == 0 || start + length >= words.len() || text(start + length) == "(" {
             return start;
         }
@@ -306,7 +306,7 @@ fn condition(words: &[Expr]) -> usize {
     }
 }
 
-/// A program's name: lower case, without folder and ending.
+/// A program's name: lower case, without folder and extension.
 fn program(text: &str) -> String {
     let name = text
         .rsplit(['\\', '/'])

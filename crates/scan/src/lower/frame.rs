@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::form::{Arg, At, CallExpr, Expr, Stmt};
 
-/// How deep the form may be. Measured: about 6 KiB of stack a level when lowering without optimisation.
+/// The maximum depth of the form. Measured: about 6 KiB of stack per level when lowering without optimisation.
 pub(super) const MAX_DEPTH: u32 = 160;
 /// Names above this many bytes get no more members: they are not known names, and writing them out takes quadratic time.
 const LONGEST_PATH: usize = 1000;
@@ -17,11 +17,11 @@ const LONGEST_PATH: usize = 1000;
 pub(super) fn is_long(value: &Expr) -> bool {
     matches!(value, Expr::Name(path, _) if path.len() > LONGEST_PATH)
 }
-/// How often a chain of operators may change between joining and the rest before all of it is `Parts`.
+/// How often a chain of operators may change between joining and other operators before all of it is `Parts`.
 const MOST_SWITCHES: u32 = 4;
 /// Longer lists are data, not tables of words.
 const LONGEST_TABLE: usize = 64;
-/// Longer texts are not names.
+/// Longer strings are not names.
 const LONGEST_NAME: usize = 128;
 
 /// The meaning of a name.
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 128;
 enum Binding {
     /// Another name.
     Alias(String),
-    /// A text that may become part of a name: `m = "os"`.
+    /// A string that may become part of a name: `m = "os"`.
     Text(String),
     /// Something else.
     Value,
@@ -45,7 +45,7 @@ pub(super) struct LoweringFrame {
     /// The first place that was left out.
     pub(super) broken: Option<At>,
     scopes: Vec<HashMap<String, Binding>>,
-    /// Whether any dotted name is bound: only then are they worth a look.
+    /// Whether any dotted name is bound: otherwise they need not be looked up.
     dotted: bool,
     depth: u32,
 }
@@ -59,7 +59,7 @@ impl LoweringFrame {
         }
     }
 
-    /// Remembers that something at `at` was left out.
+    /// Records that something at `at` was left out.
     pub(super) fn leave_out(&mut self, at: At) {
         self.broken = Some(self.broken.map_or(at, |first| first.min(at)));
     }
@@ -127,7 +127,7 @@ impl LoweringFrame {
         }
     }
 
-    /// The text that a value certainly is; for names only, so `chr(101)` and similar calls are left to the evaluator.
+    /// The string that a value certainly is; for names only, so `chr(101)` and similar calls are left to the evaluator.
     pub(super) fn constant(&self, value: &Expr) -> Option<String> {
         match value {
             Expr::Text(text, _) => Some(text.clone()),
@@ -140,8 +140,8 @@ impl LoweringFrame {
         }
     }
 
-    /// The text that a value is, or the one that a call makes of the pieces it is given: `join(("su", "bprocess"))`. Where a name is
-    /// expected, pieces of one are all that makes sense.
+    /// The string that a value is, or the one that a call builds from its pieces: `join(("su", "bprocess"))`. Where a name is
+    /// expected, only the pieces of a name make sense.
     pub(super) fn spelled(&self, value: &Expr) -> Option<String> {
         let Expr::Call(call) = value else {
             return self.constant(value);
@@ -161,7 +161,7 @@ impl LoweringFrame {
         }
     }
 
-    /// The name of the entry for a key: a text, or the number of an element (`argv[1]` is `argv.1`).
+    /// The name of the entry for a key: a string, or the number of an element (`argv[1]` is `argv.1`).
     pub(super) fn entry(&self, key: &Expr) -> Option<String> {
         match key {
             Expr::Number(index, _) if *index >= 0 => Some(index.to_string()),
@@ -191,7 +191,7 @@ impl LoweringFrame {
         }
     }
 
-    /// Remembers what a value means for the name that gets it.
+    /// Records the meaning of a value for the name that gets it.
     pub(super) fn note(&mut self, name: &str, value: &Expr) {
         let at = if is_shared(name) {
             0
@@ -239,7 +239,7 @@ impl LoweringFrame {
         }
     }
 
-    /// Notes the texts and names of a short list: tables of words are a common way to hide them.
+    /// Records the strings and names of a short list: tables of words are a common way to hide them.
     fn note_elements(&mut self, name: &str, elements: &[Expr]) {
         if elements.len() > LONGEST_TABLE {
             return;
@@ -366,7 +366,7 @@ pub(super) fn method(on: Expr, name: &str, args: Vec<Arg>, at: At, end: At) -> E
     }))
 }
 
-/// The path before the last dot; the dot of a file's ending is none.
+/// The path before the last dot; the dot of a file extension does not count.
 fn owner(path: &str) -> Option<&str> {
     let (owner, last) = path.rsplit_once('.')?;
     let is_file =

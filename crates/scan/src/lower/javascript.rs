@@ -28,7 +28,7 @@ pub(crate) enum ScriptDialect {
     Tsx,
 }
 
-/// The calls of a JavaScript or TypeScript text, from its tokens alone: for builds without a parser.
+/// The calls of JavaScript or TypeScript code, from its tokens alone: for builds without a parser.
 #[must_use]
 pub(super) fn unparsed(text: &str) -> LoweredProgram {
     LoweredProgram {

@@ -1,9 +1,9 @@
-//! Lowering: source texts of several languages, converted to the common form (see [`crate::form`]).
+//! Lowering: source code of several languages, converted to the common form (see [`crate::form`]).
 //!
 //! Most languages have a third-party parser; this module only converts its tree to the form. Three decisions apply to all:
 //!
 //! - **Names are resolved while lowering**, not afterwards: only here are the imports known. The
-//!   rules then compare texts.
+//! rules then compare strings.
 //! - **What cannot be parsed is reported**: `LoweredProgram::broken` is the first offset that was left out, because of a syntax error or
 //!   implausibly deep nesting.
 //! - **Nothing recurses without a limit.** The parsers' trees can be arbitrarily deep; the form is at most
@@ -31,8 +31,8 @@ pub(crate) use javascript::ScriptDialect;
 
 use crate::{flow::EvaluatedLanguage, form::LoweredProgram};
 
-/// The tokens of a text that is parsed. A tree and its common form take up to 300 bytes for each: this many take 110 MB. Programs that people
-/// write have a quarter of it in the largest file that is read, minified ones half.
+/// The maximum number of tokens of a parsed text. A tree and its common form take up to 300 bytes for each: this many take 110 MB. Programs
+/// that people write have a quarter of it in the largest file that is read, minified ones half.
 #[cfg(feature = "scan-code")]
 const MOST_TOKENS: usize = 350_000;
 
@@ -55,7 +55,7 @@ fn has_more_tokens(text: &str, most: usize) -> bool {
         })
 }
 
-/// Which languages are parsed.
+/// The parsed languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parsers {
     /// All of them.
@@ -81,7 +81,7 @@ impl Parsers {
     pub(crate) const BUILT: Self = Self::WithoutCode;
 }
 
-/// Lowers the texts of one skill, with a limit on the time that all shell texts together take.
+/// Lowers the texts of one skill, with a limit on the total time for shell texts.
 pub(crate) struct Lowering {
     parsers: Parsers,
     patience: shell::Patience,

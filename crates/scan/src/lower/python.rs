@@ -23,16 +23,16 @@ use super::frame::LoweringFrame;
 use super::stack::with_stack;
 use crate::form::{At, LoweredProgram};
 
-/// What dropping one level of the tree takes; measured at 160 without optimisation.
+/// The stack for dropping one level of the tree; measured at 160 without optimisation.
 const STACK_PER_LEVEL: usize = 256;
-/// Braces that are open at once; nested f-strings take the parser quadratic time.
+/// The maximum number of open braces; nested f-strings take the parser quadratic time.
 const MOST_BRACES: usize = 1000;
 /// Round and square brackets likewise; each takes the parser 2 KiB of stack.
 const MOST_BRACKETS: usize = 5000;
 
-/// Signs and words without anything between them that each begin the same rule again: `not not not x`.
+/// Consecutive signs and words that each begin the same rule again: `not not not x`.
 const MOST_IN_A_ROW: usize = 2000;
-/// Conditional expressions, lambdas and powers of a whole text: each may be nested in the one before.
+/// Conditional expressions, lambdas and powers of a whole text: each may be nested in the previous one.
 const MOST_IN_ALL: usize = 20_000;
 
 /// Lowers a Python text.
@@ -116,7 +116,7 @@ fn too_deep(text: &str, opening: u8, closing: u8, most: usize) -> Option<At> {
 }
 
 /// Where a text has more operators that nest to the right than a person would write; the parser takes 2 KiB of stack for each. Strings
-/// are read like the rest: no real string contains two thousand `not` either.
+/// are counted too: no real string contains two thousand `not` either.
 fn too_many(text: &str) -> Option<At> {
     let bytes = text.as_bytes();
     if bytes.len() < MOST_IN_A_ROW {
@@ -154,7 +154,7 @@ fn too_many(text: &str) -> Option<At> {
     None
 }
 
-/// How deep the tree can be at most: blocks, brackets, and all the operators of one expression.
+/// The maximum depth of the tree: blocks, brackets, and all the operators of one expression.
 fn depth(parsed: &Parsed<ModModule>) -> usize {
     let (mut deepest, mut total, mut blocks) = (0_usize, 0_usize, 0_usize);
     let mut levels: Vec<usize> = Vec::new();

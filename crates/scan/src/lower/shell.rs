@@ -1,20 +1,20 @@
 //! Shell (POSIX sh, bash, most of zsh) into the common form.
 //!
-//! A script is data flow written down with as little ceremony as possible, so the lowering is about *words*: what a word is after
-//! quotes, escapes, braces and `$IFS` are undone, because each of them is how `curl` is written so that no pattern finds it.
-//! The tree comes from tree-sitter, which reads on after mistakes; what it can't shape is walked as well.
+//! A script is data flow in a terse notation, so the lowering is about *words*: the value of a word after
+//! quotes, escapes, braces and `$IFS` are undone, because each of them is used to write `curl` so that no pattern finds it.
+//! The tree comes from tree-sitter, which continues after mistakes; the parts that it can't parse are walked as well.
 //!
 //! ```text
 //! c""url -s "$URL" | sudo bash
 //!   Call sudo [Call bash []]  input: Call curl ["-s", Name URL]
 //! ```
 //!
-//! `metier_model::shell` reads command lines too, for permissions. It refuses what it is not sure of, and a scanner can't: a script that is refused is
-//! a script that was not scanned. On what both accept, `differential_tests` compares them.
+//! `metier_model::shell` parses command lines too, for permissions. It refuses uncertain lines, and a scanner can't: a script that is
+//! refused is a script that was not scanned. On what both accept, `differential_tests` compares them.
 //!
-//! Scripts are hostile. Three limits apply, and none of them hides anything: what is nested deeper than [`DEPTH`] is
+//! Scripts are hostile. Three limits apply, and none of them hides anything: code nested deeper than [`DEPTH`] is
 //! lowered as separate statements; a text that makes the parser read the same bytes again and again is cut into
-//! lines; and what is left when the parser has done [`STEPS`] for the whole text, or is above [`LIMIT`], is not read, which
+//! lines; and the rest after the parser has used [`STEPS`] for the whole text, or above [`LIMIT`], is not read, which
 //! `cut` reports.
 
 mod calls;
@@ -37,38 +37,38 @@ use crate::form::{At, Expr, LoweredProgram, Stmt};
 
 pub(super) use flow::{feed, output};
 
-/// Texts above this many bytes are not read; people write scripts of a tenth of that.
+/// Texts above this many bytes are not read; scripts that people write have a tenth of that.
 pub(super) const LIMIT: usize = 256 << 10;
-/// How deep statements and substitutions may nest before they are lowered on their own.
+/// How deep statements and substitutions may nest before they are lowered separately.
 const DEPTH: usize = 120;
 /// How often a text inside a text (backticks in a here-document) is parsed again.
 const LEVELS: usize = 4;
-/// How many bytes the parser gets at once; small, so that reading again shows.
+/// The size of one read of the parser; small, so that repeated reads are detected.
 const CHUNK: usize = 128;
 /// Above this many bytes, one syntax error is enough to continue in paragraphs: recovering from many takes quadratic time.
 const LARGE: usize = 2 << 10;
 /// Above this many bytes, texts are read in paragraphs from the start: the parser does not always report that it is lost.
 const WHOLE: usize = 64 << 10;
-/// What a mistake takes besides, however short the text.
+/// The additional cost of a mistake, however short the text.
 const MISTAKE: usize = 2_000;
-/// The largest paragraph, and the largest line, that are read as one when the whole isn't.
+/// The largest paragraph, and the largest line, that are parsed as a whole when the text can't be.
 const PARAGRAPH: usize = 2 << 10;
 const LINE: usize = 1 << 10;
-/// The parser needs the square of a pipeline's length, too; so many pipes are fine in a whole text, a
+/// The parser also needs time quadratic in a pipeline's length; this many pipes are fine in a whole text, a
 /// tenth of them in a paragraph.
 const PIPES: usize = 4_000;
-/// So many are fine beside a mistake; with more, a text must be without one.
+/// This many are fine beside a mistake; with more, a text must not contain one.
 const FEW_PIPES: usize = 12;
-/// A text has so many steps of the parser, and one more for so many bytes; scripts need one for 25.
+/// A text gets this many steps of the parser, and one more for this many bytes; scripts need one for 25.
 const STEPS: usize = 2_000;
 const BYTES_A_STEP: usize = 10;
 
-/// How much work the scripts of one skill may make: one that is hard to read is read, a thousand are not.
+/// How much work the scripts of one skill may cause: one that is hard to parse is parsed, a thousand are not.
 #[derive(Debug)]
 pub(crate) struct Patience {
     /// Steps of the parser; each is a hundred internal ones, about 25 µs where it is lost.
     steps: Cell<usize>,
-    /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
+    /// The budget for recovering from mistakes: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
     /// nothing more is read.
     mistakes: Cell<usize>,
 }
@@ -225,7 +225,7 @@ fn parse(bytes: &[u8], wary: bool, left: &Patience) -> Option<Tree> {
     }
     let read = Cell::new(0_usize);
     let mut taken = 0;
-    // It must get what it asks for: if the text ended within a character, it would read from address 0.
+    // The parser must get all bytes it asks for: if the text ended within a character, it would read from address 0.
     let mut give = |offset: usize, _| {
         read.set(read.get() + 1);
         bytes
@@ -279,7 +279,7 @@ fn whole_without_pipes(text: &str, wary: bool, left: &Patience) -> bool {
     parse(&other, wary, left).is_some_and(|tree| !tree.root_node().has_error())
 }
 
-/// Whether `b) …` follows, as in `case x in a | b) …`: no pipe, but the other of two patterns.
+/// Whether `b) …` follows, as in `case x in a | b) …`: not a pipe, but the second of two patterns.
 fn ends_pattern(after: &[u8]) -> bool {
     let word = after.trim_ascii_start();
     word.iter()
@@ -311,7 +311,7 @@ fn bare_pipes(text: &str) -> usize {
     text.lines().map(in_line).sum()
 }
 
-/// The text as the parser gets it. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads
+/// The text for the parser. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads
 /// beyond them; so other characters are spelt as a dot and letters, which are parts of words as well. The original is
 /// taken from the text.
 fn plain(text: &str) -> Vec<u8> {
@@ -332,7 +332,7 @@ fn position(byte: usize) -> At {
 /// The walk over one tree.
 struct Lower<'t> {
     text: &'t str,
-    /// Where `text` begins in the text that was given.
+    /// The offset of `text` in the original text.
     base: usize,
     level: usize,
     /// The steps that are left for the parser.
@@ -340,7 +340,7 @@ struct Lower<'t> {
     depth: usize,
     /// Statements inside an expression (`$(x=1; …)`), which must precede it.
     before: Vec<Stmt>,
-    /// What was nested too deep.
+    /// Parts that were nested too deep.
     later: Vec<Node<'t>>,
     broken: Option<At>,
     /// Connections that are kept open: `exec 5<>/dev/tcp/host/port`.
@@ -356,7 +356,7 @@ impl<'t> Lower<'t> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// One level deeper, if there is room; otherwise the node's turn comes later.
+    /// One level deeper, if the limit allows it; otherwise the node is lowered later.
     fn enter(&mut self, node: Node<'t>) -> bool {
         if self.depth < DEPTH {
             self.depth += 1;
@@ -390,7 +390,7 @@ impl<'t> Lower<'t> {
     }
 }
 
-/// A node's children, tokens and all.
+/// A node's children, including tokens.
 fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()

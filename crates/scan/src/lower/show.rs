@@ -1,4 +1,4 @@
-//! A compact print of the common form, for tests: one line a statement, texts in quotes, names with `$`.
+//! A compact print of the common form, for tests: one line per statement, strings in quotes, names with `$`.
 
 use crate::form::{Arg, CallExpr, Expr, LoweredProgram, Stmt};
 

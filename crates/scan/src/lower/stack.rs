@@ -1,19 +1,19 @@
-//! A stack that is large enough, for trees that are deeper than ours.
+//! A large stack, for trees that are deeper than ours.
 //!
 //! `oxc` parses by recursion, and both `ruff`'s parser and Rust drop a tree by recursion: `a+a+a+…` with 100,000 operands
-//! ends a program that has 2 MiB of stack. To refuse such texts would be a way to hide from the scanner, so they are read on a
-//! thread with as much stack as the text could need at most. The memory is only reserved; it is used only if the nesting is real.
+//! ends a program that has 2 MiB of stack. Refusing such texts would be a way to hide from the scanner, so they are parsed on a
+//! thread with as much stack as the text could need. The memory is only reserved; it is used only if the nesting is real.
 
 use std::mem::ManuallyDrop;
 use std::thread::Builder;
 
 use crate::caught_panics;
 
-/// What the calling thread can surely spare.
+/// The stack that the calling thread can certainly spare.
 const SPARE: usize = 768 * 1024;
-/// What is never asked for; a text that needs more is refused.
+/// The maximum stack; a text that needs more is refused.
 const MOST: usize = 1 << 30;
-/// What is used besides the nesting.
+/// The stack used besides the nesting.
 const BASE: usize = 2 * 1024 * 1024;
 
 /// Runs `work` on `input` with `needed` bytes of stack; `None` if there is no such stack.

@@ -1,4 +1,4 @@
-//! Without the parsers for JavaScript and Python, nothing that they would read passes for clean.
+//! Without the parsers for JavaScript and Python, code in these languages never counts as clean.
 
 use super::Parsers;
 use crate::{

@@ -1,8 +1,8 @@
 //! Patterns over the words of a sentence: sets of words in an order, with a few other words between them.
 //!
-//! A pattern has as many steps as its thought has parts ("disregard", "earlier", "instructions"), and each step is a set of words from a table
-//! (see [`super::word_sets`]). A sentence is read once: each of its words is looked up, and all patterns are matched on the places that were found. The time
-//! is linear in the number of words, whatever they are.
+//! A pattern has one step for each part of its meaning ("disregard", "earlier", "instructions"), and each step is a set of words from a
+//! table (see [`super::word_sets`]). A sentence is read once: each of its words is looked up, and all patterns are matched on these
+//! positions. The time is linear in the number of words.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -39,23 +39,23 @@ impl WordSets {
     }
 }
 
-/// A part of a pattern: any of these words, after at most so many others.
+/// A part of a pattern: any of these words, after at most this many others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PatternStep {
     pub(super) sets: WordSets,
     pub(super) gap: u16,
 }
 
-/// What may be before a pattern.
+/// The text that may precede a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternStart {
-    /// The first word orders: it begins a clause, or stands after "must", "please", "then".
+    /// The first word is an order: it begins a clause, or follows "must", "please", "then".
     Order,
     /// Nothing: it begins the sentence.
     First,
     /// Anything.
     Anywhere,
-    /// Anything, and the steps in any order, each at most so many words from the first one.
+    /// Anything, and the steps in any order, each at most this many words from the first one.
     Around(u16),
 }
 
@@ -63,7 +63,7 @@ pub(super) enum PatternStart {
 struct SentenceWord<'t> {
     text: &'t str,
     start: usize,
-    /// Whether a mark is before it.
+    /// Whether a punctuation mark is before it.
     begins: bool,
 }
 
@@ -96,7 +96,7 @@ static PHRASES: LazyLock<HashMap<&'static str, Vec<(WordSets, &'static str)>>> =
 /// Open words are looked up by their first bytes; none is shorter.
 const STEM: usize = 4;
 
-/// The number of places that are tried as the beginning of a pattern, when the place matters.
+/// The number of positions that are tried as the beginning of a pattern, when the position matters.
 const MOST_STARTS: usize = 16;
 
 /// A sentence in lower case, as its words and what is known about them.
@@ -167,7 +167,7 @@ impl<'t> Clauses<'t> {
         self.reaches(steps, begins, counts)
     }
 
-    /// Whether all steps are within so many words of a place of the first one, in any order.
+    /// Whether all steps are within this many words of a position of the first one, in any order.
     fn surrounds(
         &self,
         steps: &[PatternStep],
@@ -228,7 +228,8 @@ impl<'t> Clauses<'t> {
             .collect()
     }
 
-    /// Whether the last step can be reached from a place that begins. Of several places before a word only the last one matters: it is the nearest.
+    /// Whether the last step can be reached from a place that begins. Of several places before a word only the last one matters: it is the
+    /// nearest.
     fn reaches(
         &self,
         steps: &[PatternStep],
@@ -286,7 +287,7 @@ fn length_at(words: &[SentenceWord<'_>], phrase: &str) -> Option<usize> {
     Some(length)
 }
 
-/// The words of a text; an address is one word.
+/// The words of a text; a URL is one word.
 fn words(text: &str) -> Vec<SentenceWord<'_>> {
     let mut words = Vec::new();
     let mut begins = true;

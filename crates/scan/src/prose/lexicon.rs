@@ -1,11 +1,11 @@
-//! The words that matter, by class.
+//! The relevant words, by class.
 
 use super::phrases::{PhraseLists, PhraseTable, phrase_count};
 use crate::flow::{HostKind, RemoteHost, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
-        /// What a word or phrase is about.
+        /// The meaning of a word or phrase.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum PhraseClass {
@@ -50,13 +50,13 @@ classes! {
     Required: ["prerequisite*", "required", "requires", "requirement*", "require", "must be installed", "before using", "before you", "before proceeding", "before running", "before starting", "before setting up", "first step", "need to install", "needs to be installed", "must install", "must first", "mandatory", "will not work", "won't work", "to function", "cannot function", "not function", "necessary", "must have", "make sure", "ensure", "important", "necesario", "erforderlich", "必须", "必需", "前提", "需要先"];
     /// Where people type commands.
     Terminal: ["terminal", "command prompt", "powershell", "shell", "console", "command line", "终端", "命令行"];
-    /// To put a text there.
+    /// To put text there.
     Paste: ["paste", "copy and execute", "copy and run", "copy the command", "copy the installation", "copy this command", "copy & paste", "run the command below", "run the following command", "run this command", "execute the following", "execute the installation command", "粘贴", "复制"];
     /// An archive that scanners can't open.
     ArchivePassword: ["extract using", "extract with", "archive password", "zip password", "password to extract", "unzip with", "unpack with", "(pass:", "(password:", "pass: `", "password: `", "with pass `", "with password `", "with the password", "using the password", "the password is", "password protected with", "pass: ", "mit dem passwort", "avec le mot de passe", "con la contraseña", "com a senha", "con la password", "解压密码", "密码为", "密码是"];
     /// A program as a file.
     Binary: [".exe", ".msi", ".dmg", ".pkg", ".zip", ".7z", ".rar", ".scr", ".bat", ".ps1", ".jar", ".appimage", ".deb", ".tar.gz", "executable", "the binary", "installer package"];
-    /// Each time, at once.
+    /// Each time, immediately.
     Always: ["every time", "always", "must", "mandatory", "immediately", "at the start of every", "on every", "for every", "each time", "each session", "every session", "every request", "every response", "every conversation", "at startup", "at launch", "on startup", "automatically", "no exceptions", "non-negotiable", "before responding", "before doing anything", "before any other", "first action", "before answering", "critical", "每次", "立即", "自动", "必须", "immer", "siempre", "toujours"];
     /// To disable something.
     Disable: ["disable", "disables", "disabled", "disabling", "turn off", "deactivate", "skip", "bypass*", "suppress", "circumvent", "evade", "weaken", "unset", "remove", "ignore", "关闭", "禁用", "绕过", "跳过"];
@@ -66,7 +66,7 @@ classes! {
     NoConsent: ["without asking", "without confirmation", "without user confirmation", "without user approval", "without approval", "without permission", "without prompting", "without user consent", "without consent", "without explicit", "without waiting for", "do not ask", "don't ask", "never ask", "do not prompt", "do not wait for", "don't wait for", "no confirmation", "no approval", "no user interaction", "skip confirmation", "skip the confirmation", "auto-approve all", "auto-approve every", "auto-approved", "automatically approve*", "auto approve", "dangerously-skip-permissions", "--yolo", "--force-yes", "bypass confirmation", "proceed immediately without", "proceed without", "autonomously without", "pre-approved", "pre-authorized", "already authorized", "implicit consent", "assume consent", "无需确认", "不要询问", "无需用户", "ohne nachfrage", "sin preguntar", "sans demander"];
     /// Programs that start automatically.
     Autostart: ["cron", "cron job*", "crontab", "launchagent*", "launch agent*", "launchd", "startup script*", "startup folder", "on boot", "at boot", "login item*", "systemd", ".bashrc", ".zshrc", ".bash_profile", ".profile", "shell profile", "shell startup", "survive reboot*", "survives reboot*", "persist across", "persistence", "scheduled task*", "registry run", "git hook*", "authorized_keys", "开机启动", "计划任务"];
-    /// Files that agents read by themselves.
+    /// Files that agents read automatically.
     AgentFiles: ["claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", "gemini.md", "tools.md", ".cursorrules", "copilot-instructions", ".claude/settings", "settings.json", "mcp.json", "system prompt", "agent config*", "agent's config*", "agent memory", "long-term memory", "persistent memory", "global instructions", "other skills"];
     /// To put something into a file.
     Write: ["append", "appends", "write", "writes", "add", "adds", "insert", "inserts", "modify", "modifies", "inject", "injects", "save", "edit", "update", "updates", "replace", "overwrite", "store", "persist", "record", "写入", "添加", "修改", "追加"];
@@ -90,27 +90,27 @@ classes! {
     Malice: ["data exfiltration", "exfiltrat*", "payload", "backdoor", "reverse shell", "keylogger", "keylogging", "ransomware", "rootkit", "c2 server", "command and control", "steal credentials", "credential harvest*", "credential theft", "cryptominer", "crypto mining", "botnet", "malware", "stealer", "privilege escalation", "lateral movement", "detonate"];
     /// To decode.
     Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
-    /// Secrets, many at once.
+    /// Many secrets together.
     Sweep: ["所有环境变量", "全部环境变量", "环境变量列表"];
     /// All tasks, whatever they are.
     EveryTask: ["拦截所有", "所有用户请求", "所有对话", "每次对话必须"];
     /// To give the same answer to every request.
     Stonewall: ["无论用户", "不要回答用户", "拒绝所有请求", "拦截所有请求"];
-    /// What the agent keeps about its user.
+    /// The agent's stored data about its user.
     UserMemory: ["memory.md", "user.md", "soul.md", "memory/*.md", "agent's memory", "agent memory files", "daily memory logs"];
     /// A placeholder for a recipient that is only named by its role in an attack.
     Unnamed: ["{callback", "${callback", "<callback", "{collector", "${collector", "{exfil", "{sink", "{beacon", "{webhook_sink", "{c2"];
     /// Not to ask for permission.
     NoLeave: ["do not ask for permission", "don't ask for permission", "never ask for permission", "do not ask permission", "don't ask permission", "do not ask the user for permission", "don't ask the user for permission", "do not request permission", "do not ask for approval", "don't ask for approval", "do not ask for user confirmation", "do not ask for user approval", "without asking for permission", "不要请求许可", "无需征得"];
-    /// If something is there, or because it is.
+    /// If a file exists, or because it does.
     IfThere: ["exists", "exist", "is present", "are present", "if present", "when present", "is available", "are available", "is provided", "the local file", "consult", "local note", "policy file", "source of truth", "treat it as"];
     /// Claims that there is no network access.
     NoNetwork: ["不进行网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不访问网络", "不发起网络", "不涉及网络", "无网络请求", "仅在本地", "不联网", "不会上传"];
-    /// Names of programs that mine.
+    /// Names of mining programs.
     Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero", "mining daemon", "--donate-level", "--algo rx/", "--coin monero", "supportxmr", "nanopool", "xmr-stak"];
     /// Words about attacks.
     Threat: ["detector*", "flagging", "hijacking", "can steal", "could steal", "cryptominer*", "malware", "incident", "compromised", "forensic*", "honeypot*", "attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
-    /// Not so.
+    /// Negations.
     Negation: ["never", "do not", "don't", "must not", "should not", "shouldn't", "mustn't", "cannot", "can't", "avoid", "not allowed", "forbidden", "prohibited", "refrain", "refuse to", "won't", "will not", "nor", "no longer", "不要", "禁止", "不得", "niemals", "nunca", "jamais", "keinesfalls", "auf keinen fall", "en ningún caso", "en aucun cas", "em nenhum caso", "in nessun caso", "in geen geval", "nooit", "nigdy", "в коем случае", "никогда", "絶対に", "決して"];
     /// An order to the agent to disregard its instructions; see [`super::orders`].
     OverrideOrder: [];
@@ -120,69 +120,69 @@ classes! {
     PromptLeak: [];
     /// An order to the agent to read a file with secrets.
     ReadSecret: [];
-    /// Something that the agent must keep from the user.
+    /// Information that the agent must hide from the user.
     KeepFromUser: [];
-    /// Something goes to an address on the network.
+    /// Data is sent to a URL.
     SendTo: [];
-    /// Secrets or variables that are taken to be sent.
+    /// Secrets or variables that are collected for sending.
     Taken: [];
-    /// Something comes from an address.
+    /// Data comes from a URL.
     GetFrom: [];
     /// An order to collect secrets.
     Gather: [];
-    /// Something is put together with an address on the network.
+    /// Data is combined with a URL.
     Carry: [];
-    /// What the user and the agent say to each other.
+    /// The conversation of the user and the agent.
     Talk: [];
-    /// An order to fetch a text and to do what it says.
+    /// An order to fetch a text and to obey it.
     ObeyRemote: [];
     /// An order to the agent to approve its own actions.
     SelfApproval: [];
-    /// An order to put standing orders where agents read them in every session.
+    /// An order to write permanent instructions where agents read them in every session.
     Plant: [];
-    /// An order to report what is not so.
+    /// An order to report something false.
     FalseReport: [];
     /// An order to build weaknesses into programs.
     Weaken: [];
-    /// An order to destroy all that the user has.
+    /// An order to destroy all of the user's data.
     DestroyAll: [];
     /// An order not to speak about something, to any person.
     Hush: [];
     /// An order to deny something when someone asks.
     DenyWhenAsked: [];
-    /// An order to do what a page, a message or a file says that the user did not write.
+    /// An order to obey a page, a message or a file that the user did not write.
     ObeyText: [];
-    /// An order to do whatever a remote text says.
+    /// An order to obey any remote text.
     ObeyBlindly: [];
-    /// A claim that the agent's rules do not hold.
+    /// A claim that the agent's rules do not apply.
     Unrestrained: [];
     /// An order not to use other skills.
     NoOthers: [];
-    /// An order to overrule a warning of the machine's protection.
+    /// An order to override a warning of the machine's protection.
     Disarm: [];
     /// Words that address the agent that reads a text.
     ToAgent: [];
-    /// To put something into an address.
+    /// To put data into a URL.
     IntoAddress: [];
-    /// Words that may mean the same, and often mean something else.
+    /// Words that may have this meaning, and often have another.
     Loosened: [];
-    /// An order to store secrets as they are.
+    /// An order to store secrets unencrypted.
     PlainSecrets: [];
-    /// A statement that what the agent was told does not hold.
+    /// A statement that the agent's earlier instructions do not apply.
     Nullified: [];
-    /// An order to make something seem what it is not.
+    /// An order to disguise something.
     Pose: [];
-    /// An order that turns the user's work against the user: another account, a review that is none, rights for anyone.
+    /// An order that turns the user's work against the user: another account, a fake review, rights for anyone.
     Sabotage: [];
-    /// A hidden copy to an address of electronic mail.
+    /// A hidden copy to an email address.
     Copied: [];
-    /// A demand for the words that open a wallet.
+    /// A demand for the seed phrase of a wallet.
     SeedAsked: [];
-    /// Where a system starts any command that is typed.
+    /// Where a system starts any typed command.
     RunBox: [];
-    /// What was put there unseen.
+    /// Content that was inserted unnoticed.
     Clipboard: [];
-    /// The conversation goes to an address on the network.
+    /// The conversation is sent to a URL.
     TalkSent: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
@@ -190,9 +190,9 @@ classes! {
     ForeignUrl: [];
     /// A URL of a host where code is shared.
     CodeUrl: [];
-    /// Any URL but one of this machine or an example.
+    /// Any URL except those of this machine or examples.
     AnyUrl: [];
-    /// An address of electronic mail.
+    /// An email address.
     EmailAddress: [];
     /// A path to credentials, wallets, keychains or histories.
     SecretPath: [];
@@ -496,7 +496,8 @@ pub(crate) const fn words_of(class: PhraseClass) -> &'static [&'static str] {
     WORDS[class as usize].1
 }
 
-/// The classes of all phrases in a text, wherever a word begins or ends: at least those that [`classes_of`] finds by words. It must be in lower case.
+/// The classes of all phrases in a text, wherever a word begins or ends: at least those that [`classes_of`] finds by words. It must be in
+/// lower case.
 pub(crate) fn phrase_classes(text: &str) -> ClassSet {
     let mut set = ClassSet::default();
     LEXICON.find(text, |found| {

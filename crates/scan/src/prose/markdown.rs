@@ -19,7 +19,7 @@ pub(crate) struct CodeSpan {
     pub(crate) text: String,
     /// Its range in the text.
     pub(crate) at: Range<usize>,
-    /// Whether it is shown as a warning, a quotation, in a table.
+    /// Whether it is shown as a warning, a quotation, or in a table.
     pub(crate) role: SentenceRole,
     /// Whether it is an inline code span.
     pub(crate) inline: bool,
@@ -53,7 +53,7 @@ pub(crate) fn document(text: &str) -> MarkdownDocument {
     reader.document
 }
 
-/// `[//]: # (words)`: a definition of a link is nowhere in the page that people see. Its words are kept as a comment.
+/// `[//]: # (words)`: a definition of a link is not visible in the page. Its words are kept as a comment.
 fn unseen_definitions(parser: &Parser<'_>, text: &str) -> Vec<(Range<usize>, String)> {
     let mut found: Vec<(Range<usize>, String)> = parser
         .reference_definitions()
@@ -86,7 +86,7 @@ fn unseen_definitions(parser: &Parser<'_>, text: &str) -> Vec<(Range<usize>, Str
     found
 }
 
-/// A text without structure: each line or sentence by itself.
+/// A text without structure: each line or sentence separately.
 pub(crate) fn plain(text: &str) -> MarkdownDocument {
     let mut reader = MarkdownReader::new(text);
     let mut start = 0;
@@ -104,7 +104,7 @@ pub(crate) fn plain(text: &str) -> MarkdownDocument {
 struct MarkdownReader<'t> {
     source: &'t str,
     document: MarkdownDocument,
-    /// The text of the block that is read, and where its pieces come from.
+    /// The text of the current block, and the sources of its pieces.
     block: String,
     pieces: Vec<(usize, usize)>,
     blocks: u32,
@@ -112,7 +112,7 @@ struct MarkdownReader<'t> {
     table: bool,
     /// How many lists are open.
     lists: u32,
-    /// Whether the list that follows, or is open, says what not to do: "DO NOT:".
+    /// Whether the next or current list contains prohibitions: "DO NOT:".
     denies: bool,
     heading: Option<HeadingLevel>,
     /// For each level of heading, the role of a section of warnings.
@@ -170,7 +170,7 @@ impl<'t> MarkdownReader<'t> {
                 self.push_text("`", range.start);
                 self.push_text(&text, range.start);
                 self.push_text("`", range.end);
-                // Nothing that could be run is as short, and a page may have a quarter of a million of them.
+                // No shorter code could be run, and a page may have a quarter of a million spans.
                 if text.len() < SHORTEST_CODE {
                     return;
                 }
@@ -254,7 +254,7 @@ impl<'t> MarkdownReader<'t> {
                 let warned = warning_heading(&lower).filter(|_| lower.len() <= 120);
                 self.warned[depth..].fill(None);
                 self.warned[depth] = warned;
-                // Steps to take are steps to take, whatever section they are in.
+                // Steps to follow are instructions in any section.
                 if is_steps_heading(&lower) {
                     self.warned.fill(None);
                 }
@@ -269,7 +269,7 @@ impl<'t> MarkdownReader<'t> {
         }
     }
 
-    /// Adds a text, folded: one blank for any white space but the line breaks that can end a sentence, letters of usual width, straight
+    /// Adds a text, folded: one space for any white space except the line breaks that can end a sentence, letters of usual width, straight
     /// apostrophes. Phrases are matched against this form.
     fn push_text(&mut self, text: &str, at: usize) {
         self.pieces.push((self.block.len(), at));
@@ -429,7 +429,7 @@ impl<'t> MarkdownReader<'t> {
                 .max(start)
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
-            // "Never run `…`": the code is denied with the words around it.
+            // "Never run `…`": the code is denied together with the words around it.
             let all = role == SentenceRole::Warning;
             let denies = |span: &Range<usize>| {
                 let from = self.source_offset(range.start + span.start);
@@ -454,7 +454,7 @@ impl<'t> MarkdownReader<'t> {
     }
 }
 
-/// A text in lower case, with every byte at its place.
+/// A text in lower case, with every byte at the same offset.
 fn lowered(text: &str) -> String {
     let lower = text.to_lowercase();
     match lower.len() == text.len() {
@@ -468,7 +468,7 @@ fn begins_item(c: char) -> bool {
     matches!(c, '-' | '*' | '•' | '\n' | '#' | '|') || c.is_ascii_digit()
 }
 
-/// Punctuation of the scripts that have wide letters: it ends sentences there.
+/// Punctuation of the scripts that have wide letters ends sentences there.
 fn is_east_asian_mark(c: char) -> bool {
     matches!(c, '！' | '？' | '；' | '，' | '：' | '（' | '）' | '．')
 }
@@ -518,7 +518,7 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
             (None, '「') => open = Some(('」', at)),
             (Some((closer, start)), c) if c == closer => {
                 let quoted = &text[start..at];
-                // Scripts without blanks have several words in a few letters.
+                // Scripts without spaces have several words in a few letters.
                 if quoted.split_whitespace().count() >= 3
                     || quoted.chars().filter(|c| u32::from(*c) >= 0x2e80).count() >= 6
                 {

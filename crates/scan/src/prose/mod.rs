@@ -35,9 +35,9 @@ pub(crate) enum SentenceRole {
     Table,
     /// A quotation or an example.
     Quotation,
-    /// A text about attacks, or in a section of warnings: it may be an example, and an agent reads it anyway.
+    /// A text about attacks, or in a section of warnings: it may be an example, but an agent reads it anyway.
     Caution,
-    /// A prohibition, or an example of what is wrong.
+    /// A prohibition, or an example of something wrong.
     Warning,
 }
 
@@ -54,6 +54,6 @@ pub(crate) struct Sentence {
     pub(crate) denied: ClassSet,
     /// The block that it belongs to, counted through the document.
     pub block: u32,
-    /// The piece of code right after it, if there is one.
+    /// The piece of code directly after it, if there is one.
     pub code_after: Option<usize>,
 }

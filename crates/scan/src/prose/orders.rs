@@ -1,9 +1,9 @@
-//! Orders and claims that are recognized by their grammar: a verb, an object, and a few words between.
+//! Orders and claims that are recognised by their grammar: a verb, an object, and a few words between.
 //!
-//! A list of phrases knows the wordings that its author met. Here are two tables instead: sets of words that mean the same ([`WordSet`]), and
-//! patterns of such sets ([`PATTERNS`]): *disregard* the *earlier* *instructions*, *be* something *without* *rules*, *approve* *every* *command*. A new
-//! wording is a word in a set, a new thought is a row. Whether a sentence orders is decided by what is before the verb: "ignore …", "you must
-//! ignore …" and "then ignore …" do; "you can override …" and "to override …, pass" do not.
+//! A list of phrases contains only the wordings that its author knew. Here are two tables instead: sets of words with the same meaning
+//! ([`WordSet`]), and patterns of such sets ([`PATTERNS`]): *disregard* the *earlier* *instructions*, *be* something *without* *rules*,
+//! *approve* *every* *command*. A new wording is a word in a set, a new meaning is a row. Whether a sentence is an order depends on the
+//! text before the verb: "ignore …", "you must ignore …" and "then ignore …" do; "you can override …" and "to override …, pass" do not.
 
 use super::{
     ClassSet, PhraseClass as C,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::flow::{PathKind, path_kind};
 
-/// What a sentence is about if its words have these sets in this order.
+/// The class of a sentence whose words have these sets in this order.
 pub(super) struct OrderPattern {
     adds: C,
     pub(super) start: PatternStart,
@@ -45,7 +45,7 @@ const fn first(adds: C, steps: &'static [PatternStep]) -> OrderPattern {
     }
 }
 
-/// A pattern whose steps stand around the first one, in any order.
+/// A pattern whose steps are around the first one, in any order.
 const fn around(adds: C, window: u16, steps: &'static [PatternStep]) -> OrderPattern {
     OrderPattern {
         adds,
@@ -130,7 +130,7 @@ pub(super) const PATTERNS: &[OrderPattern] = &[
     // "Put the rows in place of DATA."
     stated(C::IntoAddress, &[step(0, &[W::IntoUrl]), step(3, &[W::UrlPart]), step(10, &[W::Carry, W::Reveal])]),
     stated(C::IntoAddress, &[step(0, &[W::Carry]), step(12, &[W::IntoUrl]), step(4, &[W::UrlPart, W::Address])]),
-    // The same thoughts in any order: "anything you were told earlier has no force", "the guidance that you got before is void".
+    // The same meanings in any order: "anything you were told earlier has no force", "the guidance that you got before is void".
     around(C::Nullified, 9, &[step(0, &[W::Given2]), step(0, &[W::Before2]), step(0, &[W::Nullified]), step(0, &[W::You])]),
     around(C::Nullified, 8, &[step(0, &[W::Quarrel]), step(0, &[W::Person]), step(0, &[W::SideWith])]),
     order(C::Nullified, &[step(0, &[W::DisregardAbroad]), step(5, &[W::ToldAbroad])]),
@@ -331,7 +331,7 @@ pub(super) const PATTERNS: &[OrderPattern] = &[
     stated(C::Sweep, &[step(0, &[W::Swept])]),
 ];
 
-/// "Copy the key, and go to https://…": the user goes there, and not what was copied.
+/// "Copy the key, and go to https://…": the user goes there; the copied key does not.
 const GOING: &[&str] = &[
     "go to",
     "navigate to",
@@ -342,7 +342,7 @@ const GOING: &[&str] = &[
     "open ",
 ];
 
-/// Adds the classes of a sentence that its grammar decides.
+/// Adds the classes of a sentence that its grammar determines.
 pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut ClassSet) {
     let clauses = Clauses::of(text);
     clauses.find(counts, |number| {
@@ -352,7 +352,7 @@ pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut Cla
             set.insert(class);
         }
     });
-    // The grammar is that of English; in other languages the words have to do.
+    // The grammar is English; in other languages only the words count.
     if set.contains(C::Ignore) && set.contains(C::PriorInstructions) && is_foreign(text) {
         set.insert(C::OverrideOrder);
     }
@@ -365,7 +365,7 @@ pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut Cla
     if set.contains(C::Copied) && !set.contains(C::EmailAddress) {
         set.remove(C::Copied);
     }
-    // "Never ask" is a phrase of its own, about approval; here it is what is right.
+    // "Never ask" is a separate phrase, about approval; here it is correct behaviour.
     const REFUSALS: &[&str] = &["never ", "do not ", "don't ", "must not ", "should not "];
     if REFUSALS.iter().any(|sign| text.contains(sign)) {
         set.remove(C::SeedAsked);
@@ -373,7 +373,7 @@ pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut Cla
     if is_licence(text) {
         set.remove(C::Authority);
     }
-    // What an unknown host says is not to be obeyed; a manual of a known publisher may be followed.
+    // An unknown host's instructions must not be obeyed; a manual of a known publisher may be followed.
     if set.contains(C::ObeyRemote) && !set.contains(C::ForeignUrl) {
         set.remove(C::ObeyRemote);
     }
@@ -424,7 +424,7 @@ fn is_condition(text: &str) -> bool {
         .any(|start| text.starts_with(start))
 }
 
-/// Whether a sentence is part of a licence: it binds people, and orders nothing to an agent.
+/// Whether a sentence is part of a licence: it binds people, and is no order to an agent.
 fn is_licence(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "licensor",
@@ -438,7 +438,7 @@ fn is_licence(text: &str) -> bool {
     WORDS.iter().any(|word| text.contains(word))
 }
 
-/// Whether a path leads to secrets of other programs than the agent.
+/// Whether a path leads to secrets of programs other than the agent.
 fn is_others(word: &str) -> bool {
     const AGENTS: &[&str] = &[
         "openclaw",

@@ -3,7 +3,7 @@
 use super::*;
 use crate::prose::{phrase_classes, word_sets::WORDS};
 
-/// Descriptions are judged by the lexicon first: what it does not know there is not read.
+/// Descriptions are judged by the lexicon first: sentences without its words are not parsed there.
 #[test]
 fn the_lexicon_has_the_words_of_critical_patterns() {
     let needs = [

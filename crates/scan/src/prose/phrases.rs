@@ -48,7 +48,7 @@ pub(crate) struct PhraseMatch {
     pub(crate) place: usize,
     /// Where it begins.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Its end offset.
     pub(crate) end: usize,
     /// Whether it is listed with a `*`.
     pub(crate) open: bool,
@@ -80,7 +80,7 @@ pub(crate) const fn has_phrase_with(lists: PhraseLists, first: u8) -> bool {
     false
 }
 
-/// The bucket of three bytes, the first of them in the highest place, whatever the case of their letters. A fourth one above them is
+/// The bucket of three bytes, the first of them in the highest place, ignoring the case of letters. A fourth byte above them is
 /// shifted out.
 const fn bucket(key: u32) -> usize {
     /// The bit in which capital letters differ from small ones.
@@ -88,7 +88,7 @@ const fn bucket(key: u32) -> usize {
     (((key | CASE) << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKETS.ilog2())) as usize
 }
 
-/// The first bytes of a text, the first of them in the lowest place, whatever the case of their letters.
+/// The first bytes of a text, the first of them in the lowest place, ignoring the case of letters.
 const fn head(text: &[u8]) -> u64 {
     const CASE: u64 = 0x2020_2020_2020_2020;
     if let Some(head) = text.first_chunk::<HEAD>() {

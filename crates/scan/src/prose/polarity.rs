@@ -1,4 +1,4 @@
-//! Whether a sentence orders, warns or denies.
+//! Whether a sentence is an order, a warning or a denial.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -9,7 +9,7 @@ use super::{
     lexicon::{PhraseClass, places_of},
 };
 
-/// Headings of sections that list what must not be done, and of sections about attacks.
+/// Headings of sections with prohibitions, and of sections about attacks.
 pub(super) fn warning_heading(heading: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
         "anti-pattern",
@@ -62,7 +62,7 @@ pub(super) fn warning_heading(heading: &str) -> Option<SentenceRole> {
     }
 }
 
-/// Whether a paragraph only says that what is listed below it is not to be done: "DO NOT:".
+/// Whether a paragraph only prohibits the items of the list below it: "DO NOT:".
 pub(super) fn denies_list(text: &str) -> bool {
     const HEADS: &[&str] = &[
         "do not",
@@ -82,7 +82,7 @@ pub(super) fn denies_list(text: &str) -> bool {
     text.ends_with(':') && HEADS.contains(&head)
 }
 
-/// Headings of sections with steps to take.
+/// Headings of sections with steps to follow.
 pub(super) fn is_steps_heading(heading: &str) -> bool {
     const STEPS: &[&str] = &[
         "install",
@@ -103,7 +103,7 @@ pub(super) fn is_steps_heading(heading: &str) -> bool {
     warning_heading(heading).is_none() && STEPS.iter().any(|word| heading.contains(word))
 }
 
-/// The role of sentences that are or introduce an example of what is wrong, and of those about attacks.
+/// The role of sentences that are or introduce a wrong example, and of those about attacks.
 pub(super) fn bad_example(text: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
         "❌",
@@ -153,7 +153,7 @@ pub(super) fn bad_example(text: &str) -> Option<SentenceRole> {
     }
 }
 
-/// What a sentence can order.
+/// The possible roles of a sentence.
 pub(super) const ACTIONS: &[&[PhraseClass]] = &[&[
     PhraseClass::Run,
     PhraseClass::Send,
@@ -168,7 +168,7 @@ pub(super) const ACTIONS: &[&[PhraseClass]] = &[&[
 
 /// The parts of a sentence that a negation governs: from it to the end of its clause.
 pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
-    /// Words after a comma that begin a clause of their own.
+    /// Words after a comma that begin a new clause.
     const VERBS: &[&str] = &[
         "run ",
         "execute ",
@@ -223,7 +223,7 @@ pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for negation in places_of(text, &[PhraseClass::Negation]) {
         let rest = &text[negation.start..];
-        // "Do not tell the user" is a phrase of its own; "never forget to" denies nothing.
+        // "Do not tell the user" is a separate phrase; "never forget to" denies nothing.
         let is_part = parts
             .iter()
             .any(|part| part.start <= negation.start && part.end > negation.end);
@@ -256,7 +256,7 @@ pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// Whether a text ends within the reach of a negation: what follows is not to be done.
+/// Whether a text ends within the scope of a negation: the following text is then prohibited.
 pub(crate) fn denies(before: &str) -> bool {
     let lower = before.to_lowercase();
     let end = lower.trim_end_matches([' ', '`', '"', '\'']).len();
@@ -265,7 +265,7 @@ pub(crate) fn denies(before: &str) -> bool {
         .any(|span| span.end >= end && !span.is_empty())
 }
 
-/// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.
+/// "Don't worry", "do not forget to", "cannot be used without": a negation that denies nothing.
 fn is_negation_harmless(text: &str) -> bool {
     /// "You cannot continue without …" is a demand.
     const NEEDS: &[&str] = &[
@@ -357,7 +357,7 @@ fn is_negation_harmless(text: &str) -> bool {
         || is_kept_from_the_user(text)
 }
 
-/// For whether a text has any of these words; matches that begin leftmost are found many bytes at a time.
+/// Detects whether a text contains any of these words; leftmost matches are found many bytes at a time.
 fn any_of(words: &[&str]) -> Option<AhoCorasick> {
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostFirst)

@@ -1,8 +1,8 @@
-//! Sets of words that mean the same, for the patterns of [`super::orders`].
+//! Sets of words with the same meaning, for the patterns of [`super::orders`].
 
 macro_rules! word_sets {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
-        /// A set of words that mean the same to a pattern.
+        /// A set of words that have the same meaning in a pattern.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u16)]
         pub(super) enum WordSet {
@@ -14,7 +14,7 @@ macro_rules! word_sets {
 }
 
 word_sets! {
-    /// What is before a verb that orders.
+    /// The words before a verb that is an order.
     Lead: ["and", "then", "must", "should", "shall", "please", "now", "immediately", "always", "also", "just", "simply", "first", "so", "instead", "henceforth", "completely", "entirely", "fully", "but", "secretly", "silently", "quietly", "automatically", "you will", "need to", "have to", "required to", "instructed to", "you are to", "want you to", "ask you to", "next", "finally", "afterwards", "otherwise", "here on", "every time"];
     Without: ["no", "without", "nor", "without any"];
     ZeroNetwork: ["zero network", "zero external", "zero outbound", "zero internet"];
@@ -52,7 +52,7 @@ word_sets! {
     YourPrompt: ["your system prompt", "your hidden instructions", "your initial instructions", "your hidden prompt", "your initial prompt", "your full prompt", "your system message", "your developer message", "your full instructions", "your internal instructions", "your secret instructions", "your original instructions", "your original prompt"];
     SystemPrompt: ["system prompt", "system message", "developer message", "hidden instructions", "initial instructions", "initial prompt", "hidden prompt"];
     Read: ["read", "cat", "open", "copy", "extract", "dump", "print", "collect", "grab", "include", "output", "show", "display", "load", "fetch", "get", "retrieve", "paste", "quote", "look up", "look into", "lies", "lis", "lee", "leia", "leggi", "прочитай", "прочти"];
-    /// To keep from the user.
+    /// To hide from the user.
     Silence: ["tell", "mention", "inform", "notify", "reveal", "disclose", "alert", "say", "show", "report", "explain", "talk about", "speak of", "let on", "write about", "refer to", "acknowledge", "announce", "list", "log", "point out", "bring up", "hint at", "warn", "speak about", "talk of", "breathe a word", "comment on", "discuss", "surface", "expose", "admit", "document", "display", "print", "output", "tell anyone", "name", "state", "point this out", "point it out", "point that out", "bring it up", "bring this up", "bring that up", "draw attention to", "call attention to", "make a fuss about", "spell out", "quote", "raise", "raise it", "cite", "question"];
     DoNot: ["do not", "don't", "never", "must not", "mustn't", "should not", "shouldn't", "without", "avoid", "refrain from", "no need to", "under no circumstances", "not to"];
     Step: ["this", "it", "that", "these", "step", "steps", "command", "commands", "action", "actions", "script", "upload", "download", "request", "call", "change", "changes", "file", "instruction", "instructions", "anything", "what you did", "what happened", "what you do"];
@@ -72,13 +72,13 @@ word_sets! {
     SayNothing: ["say nothing", "keep quiet", "stay silent", "remain silent", "keep silent", "stay quiet", "keep it to yourself", "keep this to yourself", "between us", "tell no one"];
     NoTrace: ["nothing", "no trace", "none of this", "no mention", "no sign"];
     Appear: ["appear", "appears", "show up", "shows up", "be visible", "be seen", "remain", "be found"];
-    /// To move something to someone else.
+    /// To move something to another owner.
     Transfer: ["send", "sends", "sent", "upload", "uploads", "uploaded", "post", "posts", "posted", "transmit", "transmits", "transmitted", "forward", "forwards", "forwarded", "submit", "submits", "submitted", "copy", "copies", "copied", "report", "reports", "reported", "deliver", "relay", "relays", "relayed", "mail", "email", "push", "pushed", "pass", "pipe", "stream", "sync", "mirror", "back up", "transfer", "transferred", "hand over", "ship", "sende", "schicke", "übertrage", "übermittle", "kopiere", "envoie", "envoyez", "transmets", "transmettez", "envoyer", "envía", "envíe", "enviar", "manda", "mande", "transmite", "envie", "transmita", "invia", "trasmetti", "verzend", "stuur", "wyślij", "отправь", "отправьте", "передай", "перешли", "submit it", "put online", "publish", "log remotely", "make available", "copy over", "hochlade", "lade", "leite", "envoie-le", "remets", "sube", "subir", "reenvía", "encaminhe", "carregue", "inoltra", "carica", "doorsturen", "prześlij", "загрузи", "выгрузи", "перенаправь", "pass on", "keep a copy", "log it", "archive", "отправляй", "отправляйте", "пересылай", "передавай", "загружай", "schick", "übertrag", "fais suivre", "remite", "encaminha", "przesyłaj", "wysyłaj", "log"];
     To: ["to", "into", "towards", "an", "nach", "à", "vers", "a", "al", "para", "naar", "na", "на", "по"];
     Carry: ["include", "attach", "append", "encode", "put", "paste", "add", "embed", "pass", "request", "call", "query", "place", "write", "save", "with", "containing", "carrying", "weave", "fold", "slip", "smuggle", "hide", "insert", "tuck", "work", "join", "concatenate", "percent-encode", "base64", "url-encode"];
     Contents: ["content", "contents", "value", "values", "body", "file", "key", "text"];
     Address: ["https"];
-    /// What people say.
+    /// The conversation.
     Talk: ["what the user types", "what the user says", "what the user writes", "what the user asks", "everything the user", "whatever the user", "anything the user", "user types", "user says", "user writes", "user message", "user messages", "user's message", "user's messages", "user's words", "user's prompts", "user's answers", "user's replies", "user's input", "user's inputs", "user prompts", "conversation", "conversations", "chat history", "chat log", "chat logs", "message history", "dialogue", "dialog", "transcript", "transcripts", "session log", "full chat", "whole chat", "entire chat", "chat", "your replies", "your answers", "every message", "all messages", "each message", "each prompt", "every prompt", "questions of the user", "messages of the user", "each answer", "every answer", "each reply", "every reply", "all replies", "all answers", "prompts and answers", "prompt and answer", "questions and answers", "question and answer", "what was said", "this session", "the session", "full session", "whole session", "user's questions", "user's question", "user's requests", "user's request", "user's text", "user asks", "user asked", "user wrote", "user said", "user typed", "messages and replies", "your reply", "your answer", "prompts and replies", "prompts and responses", "chats", "everything that was said", "all that was said", "what has been said", "said so far", "whole dialogue", "user's last request", "user's last message", "last request", "last message", "user's files", "pasted files", "whole exchange", "full exchange", "this chat", "our chat", "everything said", "gesamte unterhaltung", "ganze gespräch", "gesprächsverlauf", "conversation entière", "toute la conversation", "toda la conversación", "la conversación", "toda a conversa", "a conversa", "intera conversazione", "la conversazione", "het hele gesprek", "gesprek", "całą rozmowę", "rozmowę", "всю переписку", "весь разговор", "переписку", "разговор", "what you replied", "what you answered", "what you said", "each turn", "every turn", "both sides", "last question of the user", "question of the user", "user's last question", "full transcript", "the exchange", "entered by the user", "user enters", "user entered"];
     /// To look for.
     Search: ["search", "scan", "hunt", "comb", "crawl", "sweep", "collect", "gather", "harvest", "grab", "enumerate", "dump", "extract", "walk"];
@@ -92,7 +92,7 @@ word_sets! {
     Says: ["says", "returns", "answers", "tells", "contains", "orders", "demands", "sends", "responds", "replies", "serves", "asks"];
     Newer: ["for", "new", "updated", "further", "fresh"];
     Treat: ["treat", "use", "take", "regard", "consider", "adopt", "accept", "interpret"];
-    /// To go on without leave.
+    /// To continue without permission.
     Skip: ["skip", "bypass", "suppress", "disable", "turn off", "deactivate", "ignore", "circumvent", "auto-approve", "auto-accept", "auto-confirm", "dismiss", "avoid", "override", "work around", "omit"];
     Leave: ["confirmation", "confirmations", "approval", "approvals", "permission", "permissions", "consent", "authorization", "authorisation", "go-ahead", "sign-off"];
     Prompts: ["prompt", "prompts", "dialog", "dialogs", "check", "checks", "question", "questions", "request", "requests", "step", "steps", "mode", "gate", "gates", "popup", "popups", "dialogue", "screens", "screen"];
@@ -113,7 +113,7 @@ word_sets! {
     Ensure: ["ensure", "ensure that", "make sure", "make sure that", "see to it that"];
     Holds: ["contains", "says", "includes", "has", "tells", "states"];
     Standing: ["these instructions", "these rules", "this instruction", "this rule", "following instructions", "following rules", "rules below", "instructions below", "always run", "always", "approved", "approves", "allowed", "allows", "permitted", "trusts", "trusted", "never ask", "do not ask", "don't ask", "agreed", "consented", "authorised", "authorized", "must run", "first run", "later sessions", "future sessions", "every session", "each session", "next session", "this line", "this block", "hidden", "self", "so that later", "so that every", "so that each", "so that future", "permanently", "from now on", "for ever", "forever", "in future", "before every", "before each", "must always", "following line", "following text", "following block", "following instruction", "following rule", "following paragraph", "following section", "following lines", "following note", "following snippet", "following sentence", "following words", "paragraph below", "standing order", "standing orders", "each time", "every time", "without asking", "from then on"];
-    /// To state what is not so.
+    /// To state something false.
     Invent: ["invent", "fabricate", "make up", "fake", "falsify", "forge", "concoct", "manufacture", "dream up", "simulate"];
     Facts: ["numbers", "number", "results", "result", "data", "figures", "citations", "citation", "sources", "source", "quotes", "quotations", "metrics", "measurements", "evidence", "references", "benchmarks", "test results", "statistics", "values", "findings", "output", "outputs", "logs", "reviews", "testimonials", "receipts"];
     AsReal: ["as measured", "as real", "as if", "as fact", "as facts", "as genuine", "as though", "as the result", "as actual", "as true", "plausible", "convincing", "believable", "realistic-looking", "is missing", "are missing", "is unavailable", "unavailable", "do not know", "don't know", "cannot find", "can't find", "look real", "looks real", "instead of"];
@@ -186,7 +186,7 @@ word_sets! {
     UserAbroad: ["benutzer", "nutzer", "anwender", "benutzerin", "utilisateur", "l'utilisateur", "utilisatrice", "usuario", "usuaria", "usuário", "utilizador", "utente", "all'utente", "l'utente", "gebruiker", "użytkownikowi", "пользователю", "пользователя", "pessoa", "persona", "personne", "persoon", "человеку", "menschen"];
     NotAbroad: ["nicht", "nichts", "kein", "keinesfalls", "ne", "pas", "rien", "jamais", "no", "nunca", "não", "non", "niet", "niets", "nooit", "nie", "не", "никогда", "n'en"];
     UnawareAbroad: ["ohne wissen des", "ohne das wissen des", "ohne den benutzer", "à l'insu de", "sin que el usuario", "sin informar al", "sem o conhecimento do", "sem avisar o", "sem que o usuário", "all'insaputa dell", "zonder medeweten van", "без ведома", "ohne dass der benutzer", "ohne es dem benutzer", "hinter dem rücken", "sans que l'utilisateur", "sans prévenir", "sin que nadie", "a espaldas del", "sin avisar al", "sem que o utilizador", "às escondidas", "senza che l'utente", "senza dirlo", "zonder dat de gebruiker", "bez wiedzy", "так чтобы пользователь", "втайне", "sem avisar", "sin avisar", "sans avertir", "sans le dire", "senza avvisare", "zonder te melden", "bez powiadamiania", "не предупреждая", "ohne bescheid", "ohne zu informieren"];
-    /// Secrets, many at once.
+    /// Many secrets together.
     AllOf: ["all", "every", "any discovered", "any found", "full", "entire", "complete", "whole", "current", "active"];
     EnvVars: ["printenv", "environment variables", "environment variable", "environment dump", "environment snapshot", "env vars", "env var", "variables of the environment", "variables in the environment", "output of env", "output of printenv", "output of set", "environment of the process", "whole environment", "entire environment", "full environment", "complete environment"];
     Everyones: ["credentials", "secrets", "api keys", "access tokens", "passwords", "ssh keys", "private keys", "keys and tokens", "tokens and keys"];
@@ -206,7 +206,7 @@ word_sets! {
     AskAbroad: ["pregunta", "preguntan", "pregunte", "fragt", "fragen", "nachfragt", "demande", "demandent", "pergunta", "perguntar", "perguntarem", "chiede", "chiedono", "vraagt", "vragen", "zapyta", "pyta", "спросит", "спрашивает", "спросят", "pergunte", "perguntem", "remarque", "remarquent", "chieda", "chiedesse", "pregunten", "zapytają", "bemerkt", "nota", "merkt"];
     SayBack: ["responde", "responda", "contesta", "di", "sag", "sage", "antworte", "réponds", "répondez", "dis", "dites", "diga", "rispondi", "di'", "zeg", "antwoord", "odpowiedz", "powiedz", "ответь", "скажи", "отвечай", "explique", "expliquez", "explica", "erkläre", "spiega", "wyjaśnij", "объясни"];
     ThatAbroad: ["que", "dass", "che", "dat", "że", "что", "nur", "solo", "seulement", "apenas", "alleen", "tylko", "только", "no", "nein", "non", "não", "nee", "nie", "нет", "qu'il", "qu'elle"];
-    /// Texts that others wrote.
+    /// Texts by other authors.
     Foreign: ["page", "pages", "web page", "web pages", "website", "websites", "site", "document", "documents", "email", "emails", "e-mail", "mail", "mails", "message", "messages", "issue", "issues", "comment", "comments", "pull request", "ticket", "tickets", "file", "files", "readme", "text", "texts", "search result", "search results", "tool result", "tool results", "tool output", "output", "response", "responses", "article", "transcript", "attachment", "hint", "hints", "note", "notes", "content", "contents", "data", "row", "rows", "calendar", "invite", "image", "log", "logs", "server", "feed", "reply", "replies", "author", "authors", "sender"];
     AsTheUsers: ["as if the user", "as though the user", "as if it were the user", "as if they were the user", "like the user's", "as the user's own", "as an instruction from the user", "as instructions from the user", "as orders from the user", "as orders of the user", "as commands from the user", "as coming from the user", "as if it came from the user", "as if they came from the user", "as binding", "as authoritative", "as commands", "as orders", "as your instructions", "as trusted instructions", "as direct instructions", "with the same authority", "the same weight as the user", "as if your user", "as if your operator", "as if the developer"];
     Demands: ["asks you", "ask you", "tells you", "tell you", "instructs you", "instruct you", "orders you", "order you", "wants you to", "requests you", "says to", "demands", "directs you", "contains instructions", "contain instructions", "contains commands", "contains an instruction", "includes instructions", "addresses you", "addressed to you", "names commands", "gives you"];
@@ -238,7 +238,7 @@ word_sets! {
     Reading: ["reading this", "processing this", "that reads", "who reads", "which reads", "parsing this", "summarising this", "summarizing this", "reviewing this", "you now", "must", "should", "please", "stop", "ignore", "do not", "run", "use your"];
     IntoUrl: ["in place of", "instead of", "behind", "after", "into", "as the", "as a", "in the", "to the", "append", "with"];
     UrlPart: ["query", "query string", "url", "address", "link", "image link", "parameter", "parameters", "path", "image", "picture", "badge", "host name", "subdomain", "data", "query parameter", "src"];
-    /// Words of the same thoughts, wherever they stand in a sentence.
+    /// Words with these meanings, anywhere in a sentence.
     Before2: ["earlier", "previous", "previously", "prior", "before", "original", "initial", "at the start", "so far", "until now", "up to now", "the system", "system prompt", "the developer", "developer's", "developers"];
     Given2: ["instructions", "instruction", "directives", "directive", "guidance", "guidelines", "rules", "orders", "prompt", "told you", "you were told", "you got", "you received", "taught you", "gave you", "asked of you", "you learned", "briefing", "policies"];
     You: ["you", "your", "yours"];
@@ -276,7 +276,7 @@ word_sets! {
     ApproveAbroad: ["aprueba", "apruebe", "acepta", "confirma", "genehmige", "bestätige", "akzeptiere", "approuve", "approuvez", "accepte", "confirme", "aprove", "aceite", "confirme", "approva", "accetta", "conferma", "keur", "bevestig", "zatwierdzaj", "akceptuj", "подтверждай", "одобряй", "разрешай"];
     LeaveAbroad: ["confirmaciones", "confirmación", "permisos", "permiso", "bestätigungen", "bestätigung", "genehmigungen", "rückfragen", "confirmations", "autorisations", "confirmações", "permissões", "conferme", "permessi", "bevestigingen", "toestemmingen", "potwierdzenia", "zgody", "подтверждения", "запросы", "разрешения"];
     AskUserAbroad: ["preguntes", "pregunte", "fragen", "frage", "frag", "demande", "demandez", "pergunte", "perguntes", "chiedere", "vraag", "pytaj", "спрашивай", "спрашивайте"];
-    /// The same in other languages: what was said before does not hold, orders are followed without a question.
+    /// The same in other languages: earlier statements do not apply, orders are followed without a question.
     BeforeAbroad: ["auparavant", "précédemment", "bisher", "zuvor", "vorher", "antes", "anteriormente", "prima", "in precedenza", "eerder", "wcześniej", "ранее", "до этого", "herstellers", "fabricant", "fabricante", "produttore", "fabrikant", "producenta", "разработчика"];
     VoidAbroad: ["gelten nicht", "gelten hier nicht", "gilt nicht", "ungültig", "aufgehoben", "außer kraft", "ne comptent plus", "ne valent plus", "ne s'appliquent plus", "annulées", "ya no valen", "no valen", "no cuentan", "quedan anuladas", "sin efecto", "não valem", "não contam", "suspensas", "anuladas", "non valgono", "non contano", "annullate", "gelden niet", "vervallen", "nie obowiązują", "tracą ważność", "не действуют", "не имеют силы", "отменяются", "отменены"];
     SafetyAbroad: ["sicherheitshinweise", "sicherheitsregeln", "sicherheitsvorgaben", "consignes de sécurité", "règles de sécurité", "refus de sécurité", "normas de seguridad", "reglas de seguridad", "recusas de segurança", "regras de segurança", "regole di sicurezza", "veiligheidsregels", "zasady bezpieczeństwa", "правила безопасности"];
@@ -284,7 +284,7 @@ word_sets! {
     AsUsersAbroad: ["como se fosse um pedido", "como se fosse uma ordem", "como si fuera una orden", "como si lo pidiera", "als käme es vom", "als hätte der benutzer", "comme si c'était", "comme un ordre de", "come se fosse un ordine", "come se lo chiedesse", "alsof de gebruiker", "jakby to było polecenie", "как будто это просьба", "как приказ"];
     WriteAbroad: ["escreva", "escreve", "schreibe", "schreib", "trage", "écris", "écrivez", "ajoute", "ajoutez", "escribe", "escriba", "añade", "adicione", "acrescente", "scrivi", "aggiungi", "schrijf", "voeg", "zapisz", "dopisz", "dodaj", "запиши", "добавь", "впиши"];
     BlindCopy: ["bcc", "blind copy", "blind carbon copy", "hidden copy", "copie cachée", "blindkopie", "copia oculta", "cópia oculta", "copia nascosta", "blinde kopie", "ukryta kopia", "ukrytą kopię", "скрытую копию", "скрытая копия"];
-    /// To make something seem what it is not.
+    /// To disguise something.
     Seems: ["sounds", "sound", "looks", "look", "reads", "seems", "seem", "appears", "act", "behave"];
     AsThough: ["as if", "as though"];
     Untouched: ["you had", "you have", "it were", "nothing", "it did not", "it had", "did not exist", "does not exist", "didn't exist", "were not there", "was not there", "never happened"];

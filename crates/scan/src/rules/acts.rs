@@ -189,7 +189,7 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
 }
 
-/// Whether a key that is on this machine is admitted, and not one that the skill brings.
+/// Whether the added key is already on this machine, as opposed to one from the skill.
 pub(super) fn is_own_key(act: &ProgramAct) -> bool {
     act.subject.contains("authorized_keys") && !is_public_key(&act.detail) && act.taints.is_empty()
 }

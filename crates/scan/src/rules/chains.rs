@@ -1,4 +1,4 @@
-//! Rules about evidence from several places that belongs together.
+//! Rules about related evidence from several places.
 
 use crate::{
     report::FindingSeverity,

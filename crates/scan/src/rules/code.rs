@@ -1,4 +1,4 @@
-//! Rules about what programs do.
+//! Rules about the acts of programs.
 
 use super::acts::{
     changes_settings, installs_from_elsewhere, installs_look_alike, is_agent_file,

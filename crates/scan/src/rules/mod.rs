@@ -1,4 +1,4 @@
-//! The rules, by what they examine.
+//! The rules, by their subject.
 
 mod acts;
 mod chains;

@@ -1,4 +1,4 @@
-//! Rules about instructions in texts.
+//! Rules about instructions in text.
 
 use crate::{
     prose::PhraseClass as C,

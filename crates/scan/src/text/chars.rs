@@ -1,6 +1,6 @@
 //! Invisible characters, and characters that look like others.
 //!
-//! The classes are defined once, because [`hidden`](super::hidden) reports them and [`normal`](super::normal)
+//! drops them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
 //! drops them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
 //! Unicode is used, but only inside a word that is otherwise Latin: a Russian word is
 //! Russian, and `pаypal` with a Cyrillic `а` is neither.
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use metier_model::confusables::prototype;
 
-/// What makes a character invisible.
+/// Why a character is invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvisibleClass {
     /// Tag characters, which mirror ASCII: U+E0000–E007F.
@@ -18,7 +18,7 @@ pub(crate) enum InvisibleClass {
     Selector,
     /// Of no width: spaces, joiners, marks.
     ZeroWidth,
-    /// Reorders what surrounds it.
+    /// Reorders the surrounding text.
     Bidi,
     /// Soft hyphens, invisible operators, fillers, blank characters.
     Invisible,
@@ -115,9 +115,9 @@ pub(crate) fn ascii_twin(c: char) -> Option<char> {
     prototype(c)
 }
 
-/// The word that begins at `start`, with the invisible characters that split it, and whether it poses as Latin.
+/// The word that begins at `start`, with the invisible characters that split it, and whether it imitates Latin.
 ///
-/// It does if it has three letters, some of them ASCII, and each foreign one has a twin: `commitов` is jargon
+/// It does if it has three letters, some of them ASCII, and each foreign one has an ASCII look-alike: `commitов` is jargon
 /// (`в` has none), `Δt` is mathematics, `ignоrе` is neither.
 #[must_use]
 pub(crate) fn word(text: &str, start: usize) -> (Range<usize>, bool) {
@@ -140,7 +140,7 @@ pub(crate) fn word(text: &str, start: usize) -> (Range<usize>, bool) {
         }
         if is_lookalike_script(c) {
             twins += 1;
-            // αMax and xβ are mathematics: a small Greek letter poses only where Latin ones embrace it.
+            // αMax and xβ are mathematics: a small Greek letter imitates a Latin one only between Latin letters.
             if matches!(u32::from(c), 0x3b1..=0x3c9) && c != 'ο' && !before_ascii {
                 greek_first = true;
             }
@@ -163,7 +163,7 @@ pub(crate) fn word(text: &str, start: usize) -> (Range<usize>, bool) {
     (start..end, poses)
 }
 
-/// An escape sequence of a terminal (`ESC [ … m`, `ESC ] … BEL`) at `at`: where it ends.
+/// The end of a terminal's escape sequence (`ESC [ … m`, `ESC ] … BEL`) at `at`.
 #[must_use]
 pub(crate) fn terminal_escape(bytes: &[u8], at: usize) -> Option<usize> {
     /// Longer ones don't occur, and a search without an end would be quadratic.

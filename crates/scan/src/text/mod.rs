@@ -1,9 +1,9 @@
 //! Hidden and encoded content of texts.
 //!
-//! A reader judges by what is on the screen, a model and an interpreter by what is in the bytes. This folder
-//! closes the gap in three steps: [`hidden`](hidden::hidden) lists the characters that are not on the screen,
+//! A person judges by the visible text, a model and an interpreter by the bytes. This folder
+//! closes the gap in three steps: [`hidden`](hidden::hidden) lists the invisible characters,
 //! [`normal`](normal::normal) returns the text that the rules examine, and [`decoded`](decode::decoded) returns the
-//! texts that are wrapped inside it. Nothing here decides whether the content is harmful; the rules do.
+//! texts that are encoded inside it. Nothing here decides whether the content is harmful; the rules do.
 
 pub(crate) mod chars;
 pub(crate) mod codec;

@@ -3,7 +3,7 @@
 //! Rules are patterns over plain words, and `ｃｕｒｌ`, `cu\u{200b}rl` and `сurl` (with a Cyrillic `с`) are all meant
 //! to be read as `curl` by a reader and as something else by a pattern. Here invisible characters and terminal
 //! escapes are removed, compatibility forms are decomposed, and look-alikes in Latin words become
-//! Latin. Each change leaves a step in a map, so that a finding points into the file as it is on disk.
+//! Latin. Each change leaves a step in a map, so that a finding points into the file on disk.
 //! An ordinary text is borrowed, not copied.
 
 use std::borrow::Cow;
@@ -13,10 +13,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use super::chars;
 
-/// A normalized text, and the map to its source.
+/// A normalised text, and the map to its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Normal<'a> {
-    /// The normalized text.
+    /// The normalised text.
     pub text: Cow<'a, str>,
     steps: Vec<PositionStep>,
 }
@@ -42,7 +42,7 @@ impl Normal<'_> {
     }
 }
 
-/// Normalizes a text.
+/// Normalises a text.
 #[must_use]
 pub(crate) fn normal(text: &str) -> Normal<'_> {
     if text

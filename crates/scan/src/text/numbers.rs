@@ -1,8 +1,8 @@
 //! Characters written as numbers: escapes in a row, and lists of codes.
 //!
 //! Both are found by one walk each. Escapes may be interrupted by a few plain characters (`c\x75r\x6c`), but
-//! most of them must represent letters that needed no escape: `%20` in an address, `\u4e2d` in JSON and
-//! `\x1b[31m` in a log are honest. Codes may each be wrapped (`chr(99)`), and are separated by commas, by
+//! most of them must represent letters that needed no escape: `%20` in a URL, `\u4e2d` in JSON and
+//! `\x1b[31m` in a log are legitimate. Codes may each be wrapped (`chr(99)`), and are separated by commas, by
 //! spaces, or if they are wrapped by the sign that joins strings.
 
 use std::ops::Range;
@@ -261,7 +261,7 @@ fn list(bytes: &[u8], first: usize) -> (Range<usize>, String, bool) {
     (start..end, text, wrap.is_some())
 }
 
-/// A decimal or `0x` number of a code point; where it ends.
+/// A decimal or `0x` number of a code point; returns its end.
 fn number(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     let rest = bytes.get(at..bytes.len().min(at + 10))?;
     let (digits, radix, skip) = match rest {
@@ -302,7 +302,7 @@ fn following(bytes: &[u8], after: usize, wraps: bool) -> Option<usize> {
         return None;
     }
     starts(at).or_else(|| {
-        // `String.fromCharCode(`, `chr(`: the number is a short way further on.
+        // `String.fromCharCode(`, `chr(`: the number follows shortly after.
         let ahead = bytes.get(at..bytes.len().min(at + 24))?;
         let number = at + ahead.iter().position(u8::is_ascii_digit)?;
         let word = bytes.get(at..wrapped(bytes, number)?)?;

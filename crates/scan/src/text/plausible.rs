@@ -1,16 +1,16 @@
 //! Whether a text is language or code.
 //!
-//! Almost any identifier is valid base64, and almost any bytes can be printed somehow; what is decoded is only
-//! worth a look if it is language or code. Three questions, cheap ones: can it be printed, do its letters
+//! Almost any identifier is valid base64, and almost any bytes can be printed somehow; decoded text is only
+//! relevant if it is language or code. Three cheap tests: whether it can be printed, whether its letters
 //! follow each other as they do in English or in programs (nine of ten pairs do; of random letters, four),
-//! and is it steady (random text changes between cases, digits and punctuation at every second character).
+//! and whether it is steady (random text changes between cases, digits and punctuation at every second character).
 //! A characteristic word decides for texts that are too short for statistics.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// Words that a hidden text is looked up for. Those that are ordinary English carry a sign with them.
+/// Words that hidden text is searched for. Ordinary English words include a sign.
 pub(crate) const TELL_TALES: &[&str] = &[
     "curl ",
     "wget ",
@@ -65,7 +65,7 @@ const FOLLOWERS: [u32; 26] = [
     0x044_8840, 0x000_0010,
 ];
 
-/// Looking at more than the beginning changes no answer.
+/// Reading more than the beginning changes no result.
 const SAMPLE: usize = 4096;
 
 /// The share of printable characters that any text has, in percent.
@@ -116,7 +116,7 @@ struct TextShape {
     all: usize,
     ascii_letters: usize,
     foreign_letters: usize,
-    /// Which of the 26 occur, as bits.
+    /// The occurring letters of the 26, as bits.
     alphabet: u32,
     blocks: Vec<u32>,
     pairs: usize,

@@ -1,16 +1,16 @@
-//! What a run of invisible characters carries.
+//! The content of a run of invisible characters.
 //!
 //! Three ways are in use: tag characters mirror ASCII one to one, the 256 variation selectors represent the
-//! 256 bytes, and two zero-width characters represent the bits 0 and 1. The last leaves open which is which,
-//! how many bits make a letter, and whether a third character separates letters; there are few answers, so
-//! all are tried, and one that gives readable text is believed.
+//! 256 bytes, and two zero-width characters represent the bits 0 and 1. The last does not determine which is which,
+//! how many bits make a letter, and whether a third character separates letters; there are few combinations, so
+//! all are tried, and one that gives readable text is accepted.
 
 /// Fewer characters than this don't make one letter in binary.
 const FEWEST_BITS: usize = 8;
 /// Longer runs are truncated before they are decoded; the beginning is enough.
 const MOST: usize = 64 * 1024;
 
-/// The ASCII text of tag characters; `None` if they carry nothing.
+/// The ASCII text of tag characters; `None` if they contain none.
 pub(super) fn tags(run: &[char]) -> Option<String> {
     let text: String = run
         .iter()
@@ -22,7 +22,7 @@ pub(super) fn tags(run: &[char]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The text that variation selectors carry as bytes.
+/// The text in variation selectors, as bytes.
 pub(super) fn selectors(run: &[char]) -> Option<String> {
     let bytes: Vec<u8> = run
         .iter()
@@ -33,13 +33,13 @@ pub(super) fn selectors(run: &[char]) -> Option<String> {
             _ => None,
         })
         .collect();
-    // The first may be the honest one of the picture that the run hangs on.
+    // The first may be the legitimate selector of the emoji before the run.
     readable(&bytes)
         .or_else(|| readable(bytes.get(1..)?))
         .or_else(|| nibbles(&bytes))
 }
 
-/// The text that characters of no width carry as bits.
+/// The text in zero-width characters, as bits.
 pub(super) fn bits(run: &[char]) -> Option<String> {
     let run = run.get(..run.len().min(MOST)).unwrap_or_default();
     let mut symbols: Vec<char> = Vec::new();

@@ -452,7 +452,7 @@ fn language_and_code_are_plausible() {
 
 #[test]
 fn endless_repetition_is_fast() {
-    // The bound is wide because machines are busy; what is quadratic takes hours, not seconds.
+    // The bound is wide because machines are busy; quadratic time would be hours, not seconds.
     let large = ["A", "%", "\\x", "\u{200b}"];
     for unit in [
         "A",

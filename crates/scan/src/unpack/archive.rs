@@ -1,21 +1,21 @@
 //! Archives, one level deep.
 //!
-//! A hostile archive declares false sizes, so nothing here is allocated by what it
-//! declares: members are read through a counter, and the counter stops. An archive in an archive is handed out
+//! A hostile archive declares false sizes, so no memory is allocated by declared
+//! sizes: members are read through a counter, and the counter stops. An archive in an archive is returned
 //! as bytes and named ([`ArchiveProblem::Nested`]); the caller decides whether to open it.
 
 use std::io::{Cursor, Read};
 
 use super::kind::{FileKind, kind};
 
-/// How much of an archive is read.
+/// The limits for reading an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnpackLimits {
     /// Members.
     pub members: usize,
     /// Bytes of all members together.
     pub bytes: usize,
-    /// Bytes out for each byte in.
+    /// The maximum ratio of output bytes to input bytes.
     pub ratio: usize,
 }
 
@@ -32,13 +32,13 @@ impl Default for UnpackLimits {
 /// One file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArchiveMember {
-    /// Its name as the archive has it.
+    /// Its name in the archive.
     pub path: String,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// What is wrong with an archive.
+/// A problem of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveProblem {
     /// Grows out of proportion when unpacked; reading stopped at this member.
@@ -51,14 +51,14 @@ pub(crate) enum ArchiveProblem {
     Encrypted(String),
     /// A name that points outside the folder in which it is unpacked.
     Traversal(String),
-    /// A symbolic or hard link, and where it leads.
+    /// A symbolic or hard link, and its target.
     Link(String, String),
     /// An archive inside the archive.
     Nested(String),
     /// Two readers could see different files: headers that disagree, names that occur twice, members that overlap
     /// or that no directory lists, names with hidden characters, members that are not files.
     Ambiguous(String),
-    /// What could not be read, and why.
+    /// An unreadable part, with the reason.
     Broken(String),
     /// An archive of a kind that is not opened.
     Unsupported,
@@ -69,14 +69,14 @@ pub(crate) enum ArchiveProblem {
 pub(crate) struct OpenedArchive {
     /// Its files.
     pub members: Vec<ArchiveMember>,
-    /// What is wrong with it.
+    /// Its problems.
     pub problems: Vec<ArchiveProblem>,
 }
 
 /// A small file may shrink to nothing; only above this size is a ratio suspicious.
 const RATIO_FLOOR: usize = 1024 * 1024;
 
-/// Opens an archive, not the archives in it.
+/// Opens an archive, but not the archives in it.
 #[must_use]
 pub(crate) fn open(kind: FileKind, bytes: &[u8], limits: UnpackLimits) -> OpenedArchive {
     let mut room = ArchiveBudget {
@@ -124,7 +124,7 @@ impl ArchiveBudget {
         }
     }
 
-    /// Whether there is room for more.
+    /// Whether the limits allow more.
     fn zip_member(&mut self, archive: &mut zip::ZipArchive<Cursor<&[u8]>>, index: usize) -> bool {
         let (path, packed, encrypted, link, folder) = match archive.by_index_raw(index) {
             Ok(file) => {
@@ -244,7 +244,7 @@ impl ArchiveBudget {
         }
     }
 
-    /// Reads a member; whether there is room for more.
+    /// Reads a member; returns whether the limits allow more.
     fn take(&mut self, path: String, packed: usize, file: impl Read) -> bool {
         let left = self.limits.bytes.saturating_sub(self.used);
         let by_ratio = packed.saturating_mul(self.limits.ratio).max(RATIO_FLOOR);

@@ -47,7 +47,7 @@ impl<'a> ByteReader<'a> {
         Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    /// What comes before the next `end`, which is passed too.
+    /// The bytes before the next `end`, which is skipped too.
     pub(super) fn until(&mut self, end: u8) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.at..)?;
         let length = memchr::memchr(end, rest)?;

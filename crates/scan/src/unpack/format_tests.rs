@@ -64,7 +64,7 @@ fn sample_document() -> Vec<u8> {
 }
 
 fn sample_pickle() -> Vec<u8> {
-    // os and system are pushed, buried under rubbish that is popped, joined, and called with `id`.
+    // os and system are pushed, buried under other items that are popped, joined, and called with `id`.
     [
         &b"\x80\x04\x8c\x02os\x94\x8c\x06system\x94K\x010\x93\x94\x8c\x02id\x85R."[..],
         b"\x80\x02cbuiltins\neval\n.",

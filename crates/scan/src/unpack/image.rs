@@ -1,32 +1,32 @@
-//! Pictures: the texts they carry, and what follows them.
+//! Images: their texts, and data after their end.
 //!
 //! People do not see the comment of a JPEG, but a model that is asked about the file can get it. And since
-//! every viewer stops at the end of the picture, what comes after it is a good place to keep something else.
+//! every viewer stops at the end of the image, data after it stays unnoticed.
 
 use std::ops::Range;
 
 use super::bytes::ByteReader;
 use crate::text::codec;
 
-/// What a picture carries besides pixels.
+/// The content of an image besides pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Picture {
     /// Its texts: keyword (or the name of the segment) and content.
     pub texts: Vec<(String, String)>,
-    /// Bytes after the end of the picture, if there are any that aren't zero.
+    /// Bytes after the end of the image, if any of them isn't zero.
     pub trailing: Option<Range<usize>>,
     /// Whether its end was found.
     pub complete: bool,
 }
 
-/// A text is at most this long; longer ones are cut.
+/// The maximum length of a text; longer ones are cut.
 const LONGEST: usize = 64 * 1024;
-/// Texts in one picture.
+/// The maximum number of texts in one image.
 const MOST: usize = 256;
 /// Shorter readable runs in EXIF are ignored.
 const SHORTEST_RUN: usize = 8;
 
-/// Reads a PNG, JPEG or GIF; of others, nothing.
+/// Reads a PNG, JPEG or GIF; the result for others is empty.
 #[must_use]
 pub(crate) fn picture(bytes: &[u8]) -> Picture {
     let mut picture = Picture::default();
@@ -136,7 +136,7 @@ fn jpeg(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
     }
 }
 
-/// Strings in a structure that isn't taken apart: runs of printable ASCII.
+/// Strings in an unparsed structure: runs of printable ASCII.
 fn readable_runs(key: &str, content: &[u8], picture: &mut Picture) {
     for run in content.split(|b| !matches!(b, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
         if run.len() >= SHORTEST_RUN {

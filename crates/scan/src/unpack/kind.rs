@@ -1,7 +1,7 @@
-//! What a file is, by its first bytes and by its name.
+//! The type of a file, by its first bytes and by its name.
 //!
 //! The two are independent evidence. Bytes determine what a loader does with it, the name what a person expects;
-//! so binary formats are recognized by their magic, texts by their extension (a Python file has no magic), and if a text
+//! so binary formats are recognised by their magic, texts by their extension (a Python file has no magic), and if a text
 //! has no known extension, by their `#!` line. When the two contradict each other in a deceptive way,
 //! [`mismatch`] describes the difference; [`polyglot`] describes a file of two types at once.
 
@@ -20,7 +20,7 @@ pub(crate) enum FileDialect {
     Tsx,
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FileKind {
     /// Markdown.
@@ -29,7 +29,7 @@ pub(crate) enum FileKind {
     Python,
     /// JavaScript or TypeScript.
     JavaScript(FileDialect),
-    /// A script for a POSIX shell, by its ending or its `#!` line.
+    /// A script for a POSIX shell, by its extension or its `#!` line.
     Shell,
     /// PowerShell.
     PowerShell,
@@ -45,7 +45,7 @@ pub(crate) enum FileKind {
     Toml,
     /// HTML.
     Html,
-    /// A picture that is a program: SVG.
+    /// An image that is a program: SVG.
     Svg,
     /// A style sheet.
     Css,
@@ -53,7 +53,7 @@ pub(crate) enum FileKind {
     Notebook,
     /// Other text.
     Text,
-    /// A picture of pixels.
+    /// A pixel image.
     Image,
     /// Sound.
     Audio,
@@ -63,13 +63,13 @@ pub(crate) enum FileKind {
     Font,
     /// PDF.
     Pdf,
-    /// A zip archive, wheels and packed skills included.
+    /// A zip archive, including wheels and packed skills.
     Zip,
-    /// A document of Office since 2007, a zip archive within.
+    /// An Office document since 2007, which is a zip archive.
     Ooxml,
-    /// A document of Office before 2007.
+    /// An Office document before 2007.
     Ole,
-    /// gzip, a packed tar included.
+    /// gzip, including a packed tar.
     Gzip,
     /// tar.
     Tar,
@@ -98,7 +98,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    /// Whether a processor or a virtual machine executes it as it is.
+    /// Whether a processor or a virtual machine executes it directly.
     #[must_use]
     pub(crate) fn is_program(self) -> bool {
         matches!(
@@ -127,7 +127,7 @@ impl FileKind {
         )
     }
 
-    /// Whether other files are inside.
+    /// Whether it contains other files.
     #[must_use]
     pub(crate) fn is_archive(self) -> bool {
         matches!(
@@ -162,7 +162,7 @@ impl FileKind {
     }
 }
 
-/// The magic numbers that have a fixed place at the beginning.
+/// The magic numbers at a fixed offset at the beginning.
 const MAGIC: &[(&[u8], FileKind)] = &[
     (b"\x89PNG\r\n\x1a\n", FileKind::Image),
     (b"\xff\xd8\xff", FileKind::Image),
@@ -342,7 +342,7 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["sqlite", "sqlite3", "db"], FileKind::Sqlite),
 ];
 
-/// Whether a file is what macOS leaves beside others: the view of a folder, or the attributes of a file. Nothing runs or reads them
+/// Whether macOS writes the file beside others: the view of a folder, or the attributes of a file. Nothing runs or reads them
 /// elsewhere, and their names and first bytes are both fixed.
 #[must_use]
 pub(crate) fn is_leftover(path: &str, bytes: &[u8]) -> bool {
@@ -353,7 +353,7 @@ pub(crate) fn is_leftover(path: &str, bytes: &[u8]) -> bool {
             || name.starts_with("._") && bytes.starts_with(b"\0\x05\x16\x07\0\x02\0\0"))
 }
 
-/// What a file is. `head` is its beginning; a few kilobytes are enough.
+/// The type of a file. `head` is its beginning; a few kilobytes are enough.
 #[must_use]
 pub(crate) fn kind(path: &str, head: &[u8]) -> FileKind {
     let named = by_ending(path);
@@ -383,7 +383,7 @@ pub(crate) fn kind(path: &str, head: &[u8]) -> FileKind {
         Some(named) if named.is_script() && (!binary || head.is_empty()) => named,
         _ if by_line.is_some() => by_line.unwrap_or(FileKind::Text),
         Some(named) if named.is_text() && binary => FileKind::Binary,
-        // What promises to be binary and has no magic is what it looks like, except where there is no magic to have.
+        // A file with a binary extension but without its magic has the type of its content, except where the format has no magic.
         Some(named)
             if named.is_text()
                 || head.is_empty()

@@ -11,7 +11,7 @@ use super::bytes::ByteReader;
 /// Code in code in code: deeper than any compiler nests.
 const DEEPEST: usize = 120;
 
-/// What the walk collects: places in the table of strings, since one long string may be referred to a million times.
+/// The results of the walk: indexes into the table of strings, since one long string may be referred to a million times.
 #[derive(Default)]
 pub(super) struct CollectedStrings {
     pub(super) names: BTreeSet<usize>,
@@ -53,7 +53,7 @@ impl<'a> MarshalWalk<'a> {
         }
     }
 
-    /// Walks the one object of the file; whether it was whole.
+    /// Walks the one object of the file; returns whether it was complete.
     pub(super) fn run(&mut self) -> bool {
         self.object(StringPlace::Elsewhere, 0).is_some()
     }

@@ -1,8 +1,8 @@
-//! What is inside a file that is not plain text.
+//! The content of files that are not plain text.
 //!
-//! Each format has one file here: bytes in, a plain struct out. They are not full readers; each takes out what
-//! a rule can examine (text, code, links, imports) and reports what it could not read. All of them are
-//! bounded by the bytes they were given, and none believes a length that a file declares.
+//! Each format has one file here: bytes in, a plain struct out. They are not full parsers; each extracts the parts that
+//! a rule can examine (text, code, links, imports) and reports the unreadable ones. All of them are
+//! bounded by the bytes they get, and none trusts a length that a file declares.
 
 pub(crate) mod archive;
 pub(crate) mod image;

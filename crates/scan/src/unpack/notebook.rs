@@ -1,11 +1,11 @@
-//! Jupyter notebooks: cells, and what they printed.
+//! Jupyter notebooks: cells, and their output.
 //!
 //! A cell is in the notebook's language unless its first line names another (`%%bash`). Outputs are text that
 //! was not written by hand, and that a model still reads.
 
 use serde_json::Value;
 
-/// What a cell is.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// Code.
@@ -25,7 +25,7 @@ pub(crate) struct Cell {
     pub language: String,
     /// Its source, including a line that names the language.
     pub source: String,
-    /// What it printed, as text, HTML or JavaScript.
+    /// Its output, as text, HTML or JavaScript.
     pub outputs: Vec<String>,
 }
 

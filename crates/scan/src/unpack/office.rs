@@ -1,20 +1,20 @@
 //! Documents of Office since 2007: a zip archive of XML.
 //!
-//! Four things matter: the document's text (including hidden text and field instructions), whether it has
-//! macros, what is embedded in it, and what it fetches. The last is in the relationships, of which a template
-//! or a picture with an external target is fetched when the document is opened.
+//! Four parts matter: the document's text (including hidden text and field instructions), whether it has
+//! macros, its embedded objects, and its external references. The last are in the relationships, of which a template
+//! or an image with an external target is fetched when the document is opened.
 
 use super::archive::{ArchiveMember, ArchiveProblem};
 use super::xml::{XmlEvent, XmlEvents, attributes, entities};
 
-/// Something that a document refers to outside itself.
+/// An external reference of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relation {
     /// The part of the archive that contains it.
     pub part: String,
-    /// What it is: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
+    /// Its type: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
     pub kind: String,
-    /// The address or path that it leads to.
+    /// The URL or path of its target.
     pub target: String,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Office {
     pub external: Vec<Relation>,
     /// Whether some text is formatted as hidden.
     pub hidden_text: bool,
-    /// What was wrong with the archive.
+    /// The problems of the archive.
     pub problems: Vec<ArchiveProblem>,
 }
 
-/// Reads a document.
+/// Parses a document.
 #[cfg(test)]
 #[must_use]
 pub(crate) fn office(bytes: &[u8], limits: super::archive::UnpackLimits) -> Office {
@@ -48,7 +48,7 @@ pub(crate) fn office(bytes: &[u8], limits: super::archive::UnpackLimits) -> Offi
     }
 }
 
-/// Reads a document that was opened before.
+/// Parses a document that was opened before.
 #[must_use]
 pub(crate) fn office_of(members: &[ArchiveMember]) -> Office {
     let mut office = Office::default();

@@ -14,11 +14,11 @@ use crate::text::codec;
 pub(crate) struct Pdf {
     /// JavaScript, in a string or in a separate stream.
     pub scripts: Vec<String>,
-    /// Whether there is JavaScript at all.
+    /// Whether it contains JavaScript.
     pub javascript: bool,
-    /// Whether something happens when it is opened.
+    /// Whether an action runs when it is opened.
     pub open_action: bool,
-    /// Whether something happens on other events.
+    /// Whether an action runs on other events.
     pub additional_actions: bool,
     /// Whether a program is started.
     pub launch: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Pdf {
     pub embedded_file: bool,
     /// Whether it is encrypted, so that strings and streams can't be read.
     pub encrypted: bool,
-    /// Where its links lead.
+    /// The targets of its links.
     pub uris: Vec<String>,
     /// Strings that are shown or that describe it.
     pub text: String,
@@ -168,7 +168,7 @@ impl PdfScan {
         }
     }
 
-    /// A keyword or a number; how far it reaches, with the stream that it begins.
+    /// A keyword or a number; returns its end, with the stream that it begins.
     fn word(&mut self, context: &mut PdfContext, rest: &[u8], length: usize, outer: bool) -> usize {
         let word = rest.get(..length).unwrap_or_default();
         match word {

@@ -1,14 +1,14 @@
-//! Pickles: what loading one would import and call.
+//! Pickles: the imports and calls that loading one would make.
 //!
 //! A pickle is a program for a small stack machine, and `REDUCE` calls whatever the program imported. The machine
 //! is imitated with symbols in place of objects, so that a name that is built on the stack, kept in the memo or
-//! buried under rubbish is still seen. Nothing is ever loaded.
+//! buried under other items is still found. Nothing is ever loaded.
 
 use std::collections::HashMap;
 
 use super::bytes::ByteReader;
 
-/// What a pickle imports.
+/// An import of a pickle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PickleImport {
     /// The module, `?` if it is not known.
@@ -19,20 +19,20 @@ pub(crate) struct PickleImport {
     pub called: bool,
 }
 
-/// What loading would do.
+/// The effects of loading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pickle {
     /// Imports in order.
     pub imports: Vec<PickleImport>,
     /// Strings in order, which are the arguments of the calls.
     pub strings: Vec<String>,
-    /// Whether each opcode was understood, up to the last `STOP`.
+    /// Whether each opcode was parsed, up to the last `STOP`.
     pub complete: bool,
 }
 
-/// More imports and strings than these are not listed.
+/// The maximum number of listed imports and strings.
 const MOST: usize = 10_000;
-/// Names are cut here.
+/// The maximum length of a name.
 const LONGEST: usize = 256;
 
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ struct PickleMachine<'a> {
     pickle: Pickle,
 }
 
-/// Reads a pickle, and those that follow it in the same bytes.
+/// Reads a pickle, and further ones in the same bytes.
 #[must_use]
 pub(crate) fn pickle(bytes: &[u8]) -> Pickle {
     let mut machine = PickleMachine {

@@ -1,9 +1,9 @@
-//! Python bytecode: what it mentions, and whether its source mentions it too.
+//! Python bytecode: its names and strings, and whether its source contains them too.
 //!
 //! Python runs `__pycache__/x.cpython-312.pyc` instead of `x.py` if the header of the former states that it is
 //! fresh; with the flag *unchecked hash* (PEP 552) it does so whatever the source is. So a harmless source
 //! with harmful bytecode next to it hides a program. Here bytecode is not decompiled: the names it
-//! uses and the strings it contains are collected, and [`compare`] searches for them in the source. What is missing there
+//! uses and the strings it contains are collected, and [`compare`] searches for them in the source. A name that is missing there
 //! was not compiled from it.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use super::bytes::ByteReader;
 use super::marshal::MarshalWalk;
 
-/// The magic numbers of CPython releases and of what led to them: first, last, version.
+/// The magic numbers of CPython releases and of their pre-releases: first, last, version.
 const MAGIC: &[(u16, u16, (u8, u8))] = &[
     (62171, 62211, (2, 7)),
     (3000, 3131, (3, 0)),
@@ -34,7 +34,7 @@ const MAGIC: &[(u16, u16, (u8, u8))] = &[
 
 /// Names that a compiler adds by itself.
 const IMPLICIT: &[&str] = &[
-    // In the qualified names of what is within a function.
+    // In the qualified names of objects inside a function.
     "locals",
     "listcomp",
     "setcomp",
@@ -75,9 +75,9 @@ const IMPLICIT: &[&str] = &[
     "self",
 ];
 
-/// More than these are not listed.
+/// The maximum number of listed names.
 const MOST_LISTED: usize = 50;
-/// Words that are not in the source as they are may be split over literals there; that search is long.
+/// Words that the source does not contain unchanged may be split over literals there; that search is slow.
 const MOST_SEARCHED: usize = 64;
 
 /// How Python decides whether bytecode is fresh.
@@ -87,24 +87,24 @@ pub(crate) enum PycValidation {
     Mtime {
         /// Seconds since 1970.
         mtime: u32,
-        /// The size of the source; 0 before Python 3.3, which did not note it.
+        /// The size of the source; 0 before Python 3.3, which did not store it.
         size: u32,
     },
     /// By a hash of the source.
     Hash {
         /// SipHash of the source.
         hash: u64,
-        /// If not, Python never reads the source.
+        /// If false, Python never reads the source.
         checked: bool,
     },
 }
 
-/// What a `.pyc` file mentions.
+/// The names and strings of a `.pyc` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pyc {
     /// The version of Python, major and minor.
     pub version: (u8, u8),
-    /// How it is held against its source.
+    /// How it is compared with its source.
     pub validation: PycValidation,
     /// Attributes, globals, variables, functions, modules: sorted, each once.
     pub names: Vec<String>,
@@ -118,7 +118,7 @@ pub(crate) struct Pyc {
     pub complete: bool,
 }
 
-/// What bytecode mentions and source does not.
+/// The names and strings in bytecode that its source does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BytecodeMatch {
     /// Names, at most 50.
@@ -201,7 +201,7 @@ fn version(head: &[u8]) -> Option<(u8, u8)> {
         .map(|&(_, _, version)| version)
 }
 
-/// Lists what bytecode mentions and its alleged source does not.
+/// Lists the names and strings in bytecode that its alleged source does not contain.
 ///
 /// Strings are compared word by word, since a compiler joins literals, takes f-strings apart and strips
 /// docstrings; the words stay. Escapes in the source are undone first.
@@ -242,7 +242,7 @@ pub(crate) fn compare(pyc: &Pyc, source: &str) -> BytecodeMatch {
     result
 }
 
-/// The source without quotes, signs of joining and line ends: `"cu" "rl"` reads `curl`.
+/// The source without quotes, joining signs and line ends: `"cu" "rl"` becomes `curl`.
 struct Sewn<'a> {
     source: &'a str,
     text: Option<String>,

@@ -1,12 +1,12 @@
-//! SVG: the picture that runs.
+//! SVG: an image format with scripts.
 //!
-//! A browser executes what is in a script element, in an attribute that begins with `on`, behind a
-//! `javascript:` link, and in the HTML of a foreign object; and it fetches what is referred to. All of these
+//! A browser executes script elements, attributes that begin with `on`,
+//! `javascript:` links, and the HTML of a foreign object; and it fetches references. All of these
 //! are listed, with the text that a reader of the source would see. The same walk serves HTML.
 
 use super::xml::{XmlEvent, XmlEvents, attributes, entities};
 
-/// The scripts, links and text of a picture or a page.
+/// The scripts, links and text of an image or a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Svg {
     /// The contents of script elements.
@@ -15,7 +15,7 @@ pub(crate) struct Svg {
     pub handlers: Vec<(String, String)>,
     /// Links that are code: `javascript:`, `vbscript:`, `data:text/html`.
     pub code_links: Vec<String>,
-    /// References out of the document, scripts that are loaded included.
+    /// References out of the document, including loaded scripts.
     pub links: Vec<String>,
     /// Whether there is foreign (HTML) content or a frame.
     pub foreign: bool,

@@ -1,4 +1,4 @@
-//! Kinds of file, archives and bytecode.
+//! File types, archives and bytecode.
 
 use std::io::Write as _;
 
@@ -316,7 +316,7 @@ fn pictures_give_up_their_texts() {
     );
 }
 
-/// Feeds a parser with a good sample that was cut, and with one byte changed.
+/// Parses a good sample that was cut, and one with one byte changed.
 pub(super) fn mutated(sample: &[u8], cut: usize, at: usize, byte: u8) -> Vec<u8> {
     let mut bytes = sample
         .get(..sample.len() - cut % (sample.len() + 1))

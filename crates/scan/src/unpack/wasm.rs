@@ -1,6 +1,6 @@
-//! WebAssembly: whether a module is complete, and the texts in it.
+//! WebAssembly: whether a module is complete, and the strings in it.
 //!
-//! The instructions are not judged. Their effects are limited by what the sandbox gives the module at run time,
+//! The instructions are not judged. Their effects are limited by the sandbox's grant at run time,
 //! so only a module that our sandbox runs is read like this. What remains is text: the names of imports and exports,
 //! and data that a model may see. A file whose sections do not add up to its size is not a module.
 
@@ -15,16 +15,16 @@ pub(crate) struct Wasm {
     pub complete: bool,
 }
 
-/// A run of fewer characters is taken for numbers.
+/// A shorter run of characters counts as numbers.
 const SHORTEST: usize = 8;
-/// Components lie within components; no compiler goes this deep.
+/// Components can contain components; no compiler nests them this deep.
 const DEEPEST: usize = 8;
 
 const MAGIC: &[u8] = b"\0asm";
 const MODULE: &[u8] = &[1, 0, 0, 0];
 const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
 
-/// The last kind of section that there is in each.
+/// The last section kind of each.
 const LAST_OF_MODULE: u8 = 13;
 const LAST_OF_COMPONENT: u8 = 12;
 /// Sections of a component that contain a whole module or component.
@@ -39,7 +39,7 @@ pub(crate) fn wasm(bytes: &[u8]) -> Wasm {
     }
 }
 
-/// Walks from section to section; `None` where one is unknown, or longer than what is left.
+/// Walks from section to section; `None` where one is unknown, or longer than the remaining bytes.
 fn sections(bytes: &[u8], depth: usize) -> Option<()> {
     let mut reader = ByteReader::new(bytes);
     let is_wasm = reader.take(4)? == MAGIC && depth < DEEPEST;
@@ -67,7 +67,7 @@ fn sections(bytes: &[u8], depth: usize) -> Option<()> {
     is_wasm.then_some(())
 }
 
-/// A number of seven bits a byte, low ones first, and at most 32 in all.
+/// A number of seven bits per byte, low ones first, and at most 32 in total.
 fn length(reader: &mut ByteReader<'_>) -> Option<u32> {
     let mut number = 0;
     for place in 0..5 {
@@ -127,10 +127,10 @@ mod tests {
         assert!(!complete(&module(11, 9, b"12345678")));
         assert!(!complete(&module(11, 7, b"12345678")));
         assert!(!complete(&module(14, 0, b"")));
-        // A length that never ends, and one that fits no file.
+        // A length without an end, and one that is larger than the file.
         assert!(!complete(&module(0, 0x80, &[0x80; 9])));
         assert!(!complete(&module(0, 0xff, &[0xff, 0xff, 0xff, 0x7f])));
-        // What should be a module within a component is none.
+        // A component part that is not a module.
         let component = [MAGIC, COMPONENT, &[1, 4], b"text"].concat();
         assert!(!complete(&component));
     }

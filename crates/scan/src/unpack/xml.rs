@@ -12,7 +12,7 @@ pub(super) enum XmlEvent<'a> {
     Close(&'a str),
     /// Text between tags, with its entities.
     Text(&'a str),
-    /// `<!DOCTYPE …>` with what it declares.
+    /// `<!DOCTYPE …>` with its declarations.
     Doctype(&'a str),
 }
 

@@ -1,4 +1,4 @@
-//! The places in which an idiom can stand, by language.
+//! The places for an idiom, by language.
 
 use crate::{
     idioms::{IdiomLanguage, IdiomText},
@@ -451,7 +451,7 @@ fn indented(body: &str) -> String {
     lines.join("\n")
 }
 
-/// A literal that JSON, Python and JavaScript read alike.
+/// A literal that JSON, Python and JavaScript parse alike.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text")
 }
@@ -465,7 +465,7 @@ fn notebook(body: &str) -> String {
     .to_string()
 }
 
-/// Every third word in bold, every fifth in italics; addresses and code stay.
+/// Every third word in bold, every fifth in italics; URLs and code are unchanged.
 fn emphasised(text: &str) -> String {
     let words: Vec<String> = text
         .split(' ')
@@ -480,7 +480,7 @@ fn emphasised(text: &str) -> String {
     words.join(" ")
 }
 
-/// Letters in their full width, outside addresses and code.
+/// Full-width letters, outside URLs and code.
 fn wide(text: &str) -> String {
     by_word(text, |letter| match letter {
         '!'..='~' => char::from_u32(letter as u32 + 0xfee0).unwrap_or(letter),

@@ -9,14 +9,14 @@
 //! curl -s -H "Authorization: Bearer ${svc.key}" {svc.url}
 //! ```
 //!
-//! `= name | language` begins an idiom; a third part, `| warning: REASON`, explains a row that is not meant to be critical. `~` begins its twin, `~ none` means that there is no
-//! harmless form. A line `@ TEXT` stands in the text of the skill. In the language `prose` each line is one wording; in `files`, `>> PATH` begins a file.
-//! Words in braces are slots (`slots.rs`).
+//! `= name | language` begins an idiom; a third part, `| warning: REASON`, explains a row that is not meant to be critical. `~` begins its
+//! twin, `~ none` means that there is no harmless form. A line `@ TEXT` is added to the text of the skill. In the language `prose` each
+//! line is one wording; in `files`, `>> PATH` begins a file. Words in braces are slots (`slots.rs`).
 
 /// The idioms of one file.
 pub(crate) struct IdiomFile {
     pub(crate) name: String,
-    /// Who wrote the rows: with or without having read the rules.
+    /// The author of the rows: with or without having read the rules.
     pub(crate) written: String,
     pub(crate) idioms: Vec<Idiom>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Idiom {
     pub(crate) no_twin: bool,
 }
 
-/// What an idiom says and does.
+/// The text and code of an idiom.
 #[derive(Clone, Default)]
 pub(crate) struct IdiomText {
     /// Sentences for the text of the skill.
@@ -40,7 +40,7 @@ pub(crate) struct IdiomText {
     pub(crate) body: String,
 }
 
-/// What an idiom is written in; it decides about the carriers.
+/// The language of an idiom, which determines the carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdiomLanguage {
     Shell,

@@ -1,4 +1,4 @@
-//! Scans every skill of the grammar and writes the result down.
+//! Scans every skill of the grammar and writes the result.
 
 use std::{
     fmt::Write as _,

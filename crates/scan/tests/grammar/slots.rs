@@ -1,7 +1,7 @@
-//! What the words in braces stand for.
+//! The meaning of the words in braces.
 //!
-//! Strangers are names that can have no owner: `.invalid`, `.test` and addresses for documentation. The scanner knows none of them, and no
-//! table of known publishers may contain one. Hosts at which anyone can leave something are real kinds with made-up names below them.
+//! Unknown hosts have names without a possible owner: `.invalid`, `.test` and addresses for documentation. The scanner knows none of them,
+//! and no table of known publishers may contain one. Hosts where anyone can upload are real kinds with invented names below them.
 
 use std::io::Write as _;
 

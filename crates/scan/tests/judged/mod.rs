@@ -1,4 +1,4 @@
-//! Skills of one file, each with the least that the scanner must say about it.
+//! Skills of one file, each with the minimum severity that the scanner must report.
 
 use metier_scan::{
     DeclaredFacts, FileToScan, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent,
@@ -31,7 +31,7 @@ fn shown(report: &ScanReport) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-/// Each idiom is found at least so severe, and no twin is more than a remark.
+/// Each idiom is found with at least this severity, and no twin gets more than a remark.
 #[track_caller]
 pub(crate) fn check(least: FindingSeverity, idioms: &[Idiom], twins: &[Idiom]) {
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! Bytes for tests: archives, pictures, bytecode and programs, made here so that no foreign file has to be kept.
+//! Bytes for tests: archives, images, bytecode and programs, built here so that no foreign file is needed.
 #![allow(dead_code, reason = "each test takes the few that it needs")]
 #![allow(clippy::unwrap_used, reason = "only tests see this")]
 
@@ -16,7 +16,7 @@ pub(crate) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A zip archive whose members claim to be encrypted: the flag is set in both headers, which is what a reader goes by.
+/// A zip archive whose members claim to be encrypted: the flag is set in both headers, which readers check.
 pub(crate) fn locked(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = zipped(files);
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(crate) fn locked(files: &[(&str, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// A tar archive; names are written as they are, `..` and all.
+/// A tar archive; names are written unchanged, including `..`.
 pub(crate) fn tarred(files: &[(&str, &[u8])], links: &[(&str, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, bytes) in files {
@@ -69,7 +69,7 @@ pub(crate) fn gzipped(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// A picture of these chunks, without checksums.
+/// An image of these chunks, without checksums.
 pub(crate) fn png(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
     for (name, content) in chunks {
@@ -81,7 +81,7 @@ pub(crate) fn png(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     out
 }
 
-/// A small picture without content.
+/// A small image without content.
 pub(crate) fn logo() -> Vec<u8> {
     let header = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0];
     png(&[

@@ -1,4 +1,4 @@
-//! Texts that set a rule off, and texts that do not, by the id of the rule. The tests of `src/rules` require both of each rule.
+//! Texts that match a rule, and texts that do not, by the id of the rule. The tests of `src/rules` require both of each rule.
 
 mod chains;
 mod code;
@@ -11,7 +11,7 @@ mod prose;
 pub(crate) struct RuleSamples {
     /// The id of the rule.
     pub(crate) rule: &'static str,
-    /// Files that set the rule off: each alone in a skill.
+    /// Files that match the rule: each alone in a skill.
     pub(crate) hits: &'static [Sample],
     /// Files that do not.
     pub(crate) misses: &'static [Sample],

@@ -12,7 +12,7 @@ use crate::mention::mentions;
 /// The maximum number of characters that are read. The request of a longer task is within them.
 pub(super) const MAX_CHARACTERS: usize = 20_000;
 
-/// Languages whose names are common words: recognized only with a capital, after a word such as *in* or *to*.
+/// Languages whose names are common words: recognised only with a capital, after a word such as *in* or *to*.
 const SHORT: &[&str] = &["Go", "C", "R", "D"];
 
 /// One word, or several that mean one thing.
@@ -160,7 +160,7 @@ fn merge<'a>(mut words: &[ClauseWord<'a>], known: &Words) -> Vec<ClauseWord<'a>>
     out
 }
 
-/// Splits a text into words.
+/// Splits a string into words.
 struct Tokens<'a> {
     rest: &'a str,
 }

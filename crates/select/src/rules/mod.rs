@@ -1,11 +1,11 @@
-//! What a task requires, independent of triggers: coding, risk, domain.
+//! The requirements of a task, independent of triggers: coding, risk, domain.
 //!
-//! **Problem.** Triggers are what the author of a skill thought of. Some decisions are not the author's: that code is
-//! specified before it is written, and that no skill that writes or runs commands joins a risky task unasked.
+//! **Problem.** Triggers come from the author of a skill. Some decisions are not the author's: code must be
+//! specified before it is written, and no skill that writes or runs commands joins a risky task unasked.
 //!
 //! **Decision.** Three rules, each of which states its name in the reasons.
 //! - *Coding:* a coding task requires both skills of [`CODING_PIPELINE`]. If one of them can't be used, the pipeline
-//!   is [`Incomplete`]: an error that states which one and what to do, and the other one is not selected either.
+//! is [`Incomplete`]: an error that names the skill and the fix, and the other one is not selected either.
 //! - *Risk:* a skill that can write or run commands is marked if the risk is medium; if it is high, it is held back
 //!   unless the user names it.
 //! - *Domain:* a given domain matches skills whose category, tags or `metadata.domain` contain it.
@@ -33,12 +33,12 @@ pub use risk::{Consent, Risk, SkillPrograms, powers};
 
 use crate::triggers::{Signal, TriggerMatch};
 
-/// What is known about a task besides its situation.
+/// The known facts about a task besides its situation.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFacts<'a> {
     /// Whether it is coding.
     pub coding: Coding,
-    /// How much can go wrong.
+    /// The risk.
     pub risk: Risk,
     /// The domain of the task.
     pub domain: Option<&'a str>,
@@ -51,7 +51,7 @@ pub struct RuleSubject<'a> {
     pub name: &'a str,
     /// The words for its domain, and their fields: `category`, `tags`, `metadata.domain`.
     pub domains: &'a [(&'static str, String)],
-    /// What it can change or run, as phrases; see [`powers`].
+    /// The changes and commands that it can make or run, as phrases; see [`powers`].
     pub powers: &'a [String],
 }
 

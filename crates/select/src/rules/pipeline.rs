@@ -18,12 +18,12 @@ pub struct Lack {
     pub name: &'static str,
     /// Why it can't be used.
     pub why: String,
-    /// What the user can do about it.
+    /// How the user can fix it.
     pub hint: Option<String>,
 }
 
 impl Incomplete {
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     pub const CODE: &'static str = "incomplete-pipeline";
 
     /// Checks each skill of the pipeline.
@@ -36,7 +36,7 @@ impl Incomplete {
         (!lacks.is_empty()).then_some(Self { lacks })
     }
 
-    /// The reason against the other skill: what is missing.
+    /// The reason against the other skill: the missing one.
     #[must_use]
     pub fn without(&self) -> String {
         let names = self.lacks.iter().map(|lack| format!("`{}`", lack.name));

@@ -24,7 +24,7 @@ impl ClauseKind<'_, '_> {
     }
 }
 
-/// Something that is requested, or forbidden.
+/// A requested or forbidden action.
 pub(super) struct TaskRequest<'c, 'a> {
     word: &'c ClauseWord<'a>,
     verb: Verb,
@@ -249,7 +249,7 @@ impl<'c, 'a> RequestObject<'c, 'a> {
     }
 }
 
-/// `tweets announcing …`: what they announce is their topic.
+/// `tweets announcing …`: the words after the verb are their topic.
 fn starts_topic(word: &ClauseWord<'_>, head: Option<(Noun, &ClauseWord<'_>)>) -> bool {
     word.plain.ends_with("ing") && head.is_some_and(|(noun, _)| noun == Noun::Other)
 }

@@ -12,13 +12,13 @@ use metier_policy::{PermissionRequest, Purpose};
 use super::RuleSubject;
 use crate::skill_triggers::shown;
 
-/// How much can go wrong.
+/// The level of risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Risk {
     /// Mistakes are cheap.
     #[default]
     Low,
-    /// Mistakes matter: what skills can do is shown.
+    /// Mistakes matter: the abilities of skills are shown.
     Medium,
     /// Mistakes are costly: skills that can write or run commands have to be named.
     High,
@@ -28,7 +28,7 @@ impl Risk {
     /// All levels, lowest first.
     pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
 
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ fn list(powers: &[String]) -> String {
 /// Tools that write or run commands, in canonical spelling.
 const TOOLS: [&str; 3] = ["bash", "write", "edit"];
 
-/// What a skill would run besides the code of its manifest.
+/// Commands that a skill would run besides the code of its manifest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkillPrograms<'a> {
     /// The commands in its body.
@@ -104,7 +104,7 @@ pub struct SkillPrograms<'a> {
     pub scripts: bool,
 }
 
-/// What a skill requests that changes something or runs commands, each once: permissions, and tools that it requests
+/// The permissions and tools of a skill that change something or run commands, without duplicates: permissions, and tools that it requests
 /// or provides.
 #[must_use]
 pub fn powers(manifest: &SkillManifest, runs: SkillPrograms<'_>) -> Vec<String> {
@@ -147,7 +147,7 @@ fn is_power(permission: Permission) -> bool {
     }
 }
 
-/// Whether an entry of a list of tools can mean one that writes or runs commands. An invalid entry allows nothing.
+/// Whether an entry of a list of tools can mean a tool that writes or runs commands. An invalid entry allows nothing.
 fn is_tool(entry: &str) -> bool {
     let Ok(pattern) = entry.parse::<ToolPattern>() else {
         return false;

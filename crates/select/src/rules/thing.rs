@@ -2,16 +2,16 @@
 
 use crate::languages::of_file;
 
-/// A form that is not a word of a natural language.
+/// A word form that is not a word of a natural language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThingShape {
     /// Text in backticks.
     Code,
     /// A quotation.
     Quote,
-    /// A file for machines.
+    /// A file that programs read.
     Source,
-    /// A file for people.
+    /// A file that people read.
     Prose,
     /// An identifier: `snake_case`, `camelCase`, `call()`, `a::b`.
     Identifier,
@@ -78,7 +78,7 @@ pub(super) fn shape(text: &str) -> Option<ThingShape> {
     file(text).or_else(|| is_identifier(text).then_some(ThingShape::Identifier))
 }
 
-/// Whether a name is that of a file, and which kind.
+/// Whether a name is a file name, and its kind.
 pub(super) fn file(text: &str) -> Option<ThingShape> {
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     if let Some((stem, ending)) = name.rsplit_once('.') {

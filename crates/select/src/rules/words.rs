@@ -76,14 +76,14 @@ enum Forms {
     German,
 }
 
-/// Which noun of several determines the thing: a *test plan* is a plan, a *plano de testes* too.
+/// The noun of several that determines the thing: a *test plan* is a plan, a *plano de testes* too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NounOrder {
     First,
     Last,
 }
 
-/// What a verb means for code.
+/// The meaning of a verb for code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VerbClass {
     Craft,
@@ -103,7 +103,7 @@ pub(super) struct Verb {
     pub(super) gerund: bool,
 }
 
-/// What a noun means for code.
+/// The meaning of a noun for code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Noun {
     Code,

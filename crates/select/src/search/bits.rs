@@ -1,6 +1,6 @@
 //! Bits in bytes: numbers of a fixed width, and sets of numbers as gaps.
 //!
-//! A reader of damaged bytes returns zeros or nothing; it never panics and never reads outside.
+//! For damaged bytes, a reader returns zeros or nothing; it never panics and never reads outside.
 
 /// Appends numbers of some bits each to bytes.
 pub(crate) struct BitWriter<'b> {
@@ -37,7 +37,7 @@ impl<'b> BitWriter<'b> {
     }
 }
 
-/// The most bits that are read at once.
+/// The maximum number of bits in one read.
 const WINDOW: u32 = 56;
 
 /// The number in the `width` bits at a position; beyond the end there are zeros.
@@ -87,7 +87,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     out.push(low_byte(u64::from(value)));
 }
 
-/// Reads a number and moves the position behind it.
+/// Reads a number and advances the position.
 pub(crate) fn varint(bytes: &[u8], position: &mut usize) -> Option<u32> {
     let mut value = 0_u32;
     for shift in (0..32).step_by(7) {
@@ -132,7 +132,7 @@ fn sort_hashes(hashes: &mut Vec<u32>) {
     *hashes = sorted;
 }
 
-/// A set of hashes in about eight bits each. Of 64 hashes that are not in it, one seems to be.
+/// A set of hashes in about eight bits each. One of 64 hashes that are not in it is reported as contained.
 pub(crate) struct HashSetBits;
 
 impl HashSetBits {
@@ -170,7 +170,7 @@ impl HashSetBits {
         out.extend_from_slice(&bytes);
     }
 
-    /// Reads the set at a position and returns which of the sorted hashes are in it; moves the position behind the set.
+    /// Reads the set at a position and returns which of the sorted hashes are in it; advances the position.
     pub(crate) fn contained(
         bytes: &[u8],
         position: &mut usize,

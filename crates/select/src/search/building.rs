@@ -1,4 +1,4 @@
-//! Makes a segment of the texts of skills.
+//! Builds a segment from the texts of skills.
 //!
 //! The words of all skills are kept one skill after the other and distributed to the lists at the end, so no list grows while skills are
 //! added.
@@ -48,7 +48,7 @@ impl TermCounts {
         }
     }
 
-    /// All terms with their counts; none is left.
+    /// All terms with their counts, which are removed.
     fn drain(&mut self, mut found: impl FnMut(u32, u32)) {
         for term in self.terms.drain(..) {
             if let Some(count) = self.by_number.get_mut(term as usize) {
@@ -58,12 +58,13 @@ impl TermCounts {
     }
 }
 
-/// Makes a segment of the texts of skills.
+/// Builds a segment from the texts of skills.
 pub struct SegmentBuilder {
     tokens: Tokenizer,
     lengths: [u32; 256],
     skills: Vec<DraftSkill>,
-    /// The words of all skills, one skill after the other. A posting here has a word in place of a skill: twice the number of its term, plus one in the body.
+    /// The words of all skills, one skill after the other. A posting here has a word in place of a skill: twice the number of its term,
+    /// plus one in the body.
     words: Vec<Posting>,
     /// The records of all skills, one after the other.
     records: Vec<u8>,
@@ -225,8 +226,8 @@ impl SegmentBuilder {
         Some((self.skills.get(skill)?, before.unwrap_or(&NONE)))
     }
 
-    /// For each word the skills that have it, in the new order: where each list begins, and all lists. The skills are walked in their new order, so
-    /// nothing needs to be sorted.
+    /// For each word, the skills that contain it, in the new order: where each list begins, and all lists. The skills are walked in their
+    /// new order, so nothing needs to be sorted.
     fn lists(&self, order: &[usize]) -> (Vec<u32>, Vec<Posting>) {
         let words_of = |skill: usize| {
             let drafted = self.drafted(skill);

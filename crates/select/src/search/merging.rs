@@ -1,4 +1,4 @@
-//! One segment of several: their lists are read and written in one pass, so neither the parts nor the result need to be in memory.
+//! Merges several segments: their lists are read and written in one pass, so neither the parts nor the result need to be in memory.
 
 use std::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use super::{
     segment::{Posting, Segment, SegmentBytes, SegmentWriter, SkillKey, WORD, unpack, word},
 };
 
-/// How many bytes of a part are read at once, and how many are written at once.
+/// The size of one read of a part, and of one write, in bytes.
 const AT_ONCE: usize = 64 << 10;
 
 /// Writes one segment of the living skills of several, from beginning to end.
@@ -155,7 +155,7 @@ impl<'s, B: SegmentBytes> MergedPart<'s, B> {
         (self.read + 1) * WORD as u64 == words
     }
 
-    /// The living skills that have the current word, at their new positions.
+    /// The living skills that contain the current word, at their new positions.
     fn list(&mut self, read: &mut Vec<Posting>, list: &mut Vec<Posting>) -> Option<()> {
         read.clear();
         let place = self.segment.place_of_list(self.list.start, self.list.end)?;

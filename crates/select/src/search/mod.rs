@@ -2,11 +2,11 @@
 //!
 //! **Problem.** Nearly no skill declares triggers, and sixty thousand descriptions don't fit into a prompt.
 //!
-//! **Goals.** The right skill is among the first ten, the reasons are words of the task, and nothing but the bytes of the
-//! skills and the task decides: no clock, no machine, no order of changes.
+//! **Goals.** The right skill is among the first ten, the reasons are words of the task, and only the bytes of the
+//! skills and the task matter: no clock, no machine, no order of changes.
 //!
-//! **Worked example.** The task "merge these PDFs". `merg` and `pdf` are compared with every skill: `pdf-tools` has both in its
-//! description and often in its body, and the two words stand together there. [`SearchHit::shares`] lists that.
+//! **Worked example.** The task "merge these PDFs". `merg` and `pdf` are compared with every skill: `pdf-tools` contains both in its
+//! description and often in its body, where the two words are adjacent. [`SearchHit::shares`] lists that.
 //!
 //! **In → out.** [`SearchableSkill`]s → [`SegmentBuilder`] → bytes → [`Segment`] → [`SkillIndex`] + task → [`SearchHits`].
 

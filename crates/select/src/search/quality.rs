@@ -1,4 +1,4 @@
-//! How well a ranking finds what was labelled as right: the usual measures over many queries.
+//! The quality of a ranking compared with labelled results: the usual measures over many queries.
 
 /// Sums over queries, each with at least one right skill.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

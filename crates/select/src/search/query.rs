@@ -1,8 +1,8 @@
 //! A task against an index: scores, and the reasons for them.
 //!
 //! Every living skill gets the sum of BM25 in name and description and of BM25 in the body. The best of them are
-//! compared closely: neighbours in the task that are neighbours in the skill, and names that are in the task as a whole. All shares
-//! added; ranks are never combined. How rare a word is, is rounded, so that no machine computes another order.
+//! compared closely: adjacent words of the task that are adjacent in the skill, and names that the task contains as a whole. All shares are
+//! added; ranks are never combined. The rarity of a word is rounded, so that the order is the same on every machine.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::{
     typos::is_one_edit,
 };
 
-/// An index: segments, and which of their skills are there now.
+/// An index: segments, and which of their skills currently exist.
 pub struct SkillIndex<B> {
     segments: Vec<LivingSegment<B>>,
     head: FieldTable,
@@ -27,18 +27,18 @@ pub struct SkillIndex<B> {
 struct LivingSegment<B> {
     segment: Segment<B>,
     living: Vec<bool>,
-    /// Whether all of them are there now.
+    /// Whether all of them currently exist.
     is_whole: bool,
-    /// Skills that count for the rarity of words and are not found; empty if there are none.
+    /// Skills that count for the rarity of words but are not returned; empty if there are none.
     hidden: Vec<bool>,
     /// The position of its first skill among the skills of all segments.
     first: usize,
 }
 
-/// The share of the points of an ideal text that counts as a fit of one half.
+/// The share of an ideal text's points that counts as a fit of one half.
 const HALF_FIT: f32 = 0.25;
 
-/// The bytes of an index are not what was written; it must be made again.
+/// The bytes of an index are damaged; it must be built again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the search index is damaged")]
 pub struct DamagedIndex;
@@ -48,7 +48,7 @@ pub struct DamagedIndex;
 pub struct SearchHits {
     /// Best first.
     pub hits: Vec<SearchHit>,
-    /// How many skills have any word of the task.
+    /// How many skills contain any word of the task.
     pub matching: usize,
     /// How many words of the task were not compared because there are too many.
     pub ignored_words: usize,
@@ -56,16 +56,16 @@ pub struct SearchHits {
     pub words: TaskWords,
 }
 
-/// A skill that has words of a task.
+/// A skill that contains words of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchHit {
     /// Its key.
     pub key: SkillKey,
     /// The sum of all shares.
     pub points: f32,
-    /// How well it fits, between 0 and 1. A quarter of the points that an ideal text for the task would get is one half.
+    /// How well it fits, between 0 and 1. A quarter of the points of an ideal text for the task is one half.
     pub fit: f32,
-    /// How much of the task it has, between 0 and 1: its words, rare ones counting more.
+    /// The part of the task's words that it contains, between 0 and 1; rare words count more.
     pub covered: f32,
     /// Where the points come from, largest first.
     pub shares: Vec<SearchShare>,
@@ -87,7 +87,7 @@ pub struct SearchShare {
 pub enum MatchPlace {
     /// A word of the name.
     Name,
-    /// A word that is nearly a word of the name.
+    /// A word that resembles a word of the name.
     SimilarName,
     /// The whole name.
     WholeName,
@@ -157,7 +157,7 @@ struct QueryTerm {
     weight: f32,
     head_rarity: f32,
     body_rarity: f32,
-    /// Whether a name or description has it.
+    /// Whether a name or description contains it.
     is_known: bool,
     /// Whether it comes from a name and only resembles a word of the task (a misspelling).
     similar: bool,
@@ -165,14 +165,14 @@ struct QueryTerm {
     is_subject: bool,
 }
 
-/// For one task: the points of the skills of all segments, and which words each has.
+/// For one task: the points of the skills of all segments, and the words that each contains.
 struct Scores {
     points: Vec<f32>,
     /// [`BodyWords`] of each skill.
     bodies: Vec<u64>,
 }
 
-/// Which of the first 63 words of a task a body has, a bit each; the last bit is for all others.
+/// The first 63 words of a task that a body contains, one bit each; the last bit is for all others.
 #[derive(Clone, Copy)]
 struct BodyWords(u64);
 
@@ -186,7 +186,7 @@ impl BodyWords {
     }
 }
 
-/// What depends on the lengths of all texts of a field.
+/// The values that depend on the lengths of all texts of a field.
 struct FieldTable {
     /// By level of count and stored length.
     gains: [[f32; 256]; LEVELS.len()],
@@ -220,7 +220,7 @@ impl FieldTable {
     }
 }
 
-/// How rare a word is, 0 if no skill has it; rounded, because machines compute logarithms differently in the last digit.
+/// The rarity of a word, 0 if no skill contains it; rounded, because machines compute logarithms differently in the last digit.
 pub(super) fn rarity(skills: u32, having: u32) -> f32 {
     if having == 0 {
         return 0.0;
@@ -233,7 +233,7 @@ pub(super) fn rarity(skills: u32, having: u32) -> f32 {
 }
 
 impl<B: SegmentBytes> SkillIndex<B> {
-    /// An index of segments. `lives` says which skills are there now; a skill in several segments counts once.
+    /// An index of segments. `lives` states which skills currently exist; a skill in several segments counts once.
     #[must_use]
     pub fn new(segments: Vec<Segment<B>>, lives: impl Fn(&SkillKey) -> bool) -> Self {
         Self::tuned(segments, lives, SearchTuning::CHOSEN)
@@ -319,7 +319,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         self.look(task, limit, false).ok_or(DamagedIndex)
     }
 
-    /// The same among all skills, hidden ones too.
+    /// The same among all skills, including hidden ones.
     ///
     /// # Errors
     /// When the bytes of a segment are damaged.
@@ -357,7 +357,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let hits = hits.filter(|(_, shares)| query.is_about(shares));
         let hits = hits.map(|((points, position), mut shares)| {
             shares.extend(close.remove(&position).unwrap_or_default());
-            // Those with the same points stay in the order of the task.
+            // Words with equal points keep the order of the task.
             shares.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.place.cmp(&b.place)));
             Some(SearchHit {
                 key: *self.key(position)?,
@@ -405,7 +405,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         Some(())
     }
 
-    /// The living skills that have a word in a field, segment by segment; returns how many.
+    /// The living skills that contain a word in a field, segment by segment; returns how many.
     fn lists(
         &self,
         field: TextField,
@@ -477,7 +477,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         (found, matching)
     }
 
-    /// Most points first; of the same points, by the key, which no order of changes affects.
+    /// Most points first; at equal points by the key, which does not depend on the order of changes.
     fn compare(&self, a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
         let by_points = b.0.total_cmp(&a.0);
         by_points.then_with(|| self.key(a.1).cmp(&self.key(b.1)))
@@ -508,7 +508,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let mut shares = Vec::new();
         let pairs = query.pairs.iter().zip(body);
         let pairs = pairs.filter(|(_, found)| *found && self.tuning.pairs > 0.0);
-        // The set of neighbours is sometimes wrong, which is noticed where a body does not have both words.
+        // The set of neighbours is sometimes wrong, which is detected if a body does not contain both words.
         let pairs = pairs.map(|(pair, _)| pair);
         let mut pairs: Vec<&QueryPair> = pairs
             .filter(|pair| words.has(pair.left) && words.has(pair.right))
@@ -605,7 +605,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         }))
     }
 
-    /// Words of names that unknown words of a task may stand for.
+    /// Words of names that unknown words of a task may mean.
     fn similar(&self, query: &Query) -> Option<Vec<QueryTerm>> {
         let is_unknown = |term: &&QueryTerm| {
             let mut letters = term.text.chars();
@@ -653,7 +653,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
     }
 }
 
-/// The part of a task's words that a skill has.
+/// The part of a task's words that a skill contains.
 fn covered(words: &[TaskWord], shares: &[SearchShare]) -> f32 {
     let has = |word: &&TaskWord| shares.iter().any(|share| share.words == word.text);
     let all: f32 = words.iter().map(|word| word.gain).sum();
@@ -672,7 +672,7 @@ fn name_words(record: &[u8]) -> Option<(Vec<u64>, usize)> {
     ))
 }
 
-/// A task as it is compared.
+/// A task in the form for comparison.
 struct Query {
     terms: Vec<QueryTerm>,
     pairs: Vec<QueryPair>,
@@ -749,8 +749,8 @@ impl Query {
         }
     }
 
-    /// Whether a skill has a word that the task can be about: "make" and "about" find no skill for "make a poster about penguins". A task of such
-    /// words alone finds what has them.
+    /// Whether a skill contains a word that the task can be about: "make" and "about" find no skill for "make a poster about penguins". A
+    /// task with only such words finds skills that contain them.
     fn is_about(&self, shares: &[SearchShare]) -> bool {
         let mut subjects = self.terms.iter().filter(|term| term.is_subject).peekable();
         let has = |term: &QueryTerm| shares.iter().any(|share| share.words == term.text);
@@ -783,7 +783,7 @@ impl Query {
         words.collect()
     }
 
-    /// The points of an ideal text: it has every word of the task, and the usual length.
+    /// The points of an ideal text: it contains every word of the task, and has the usual length.
     fn ideal<B>(&self, index: &SkillIndex<B>) -> f32 {
         let tuning = &index.tuning;
         let unknown = rarity(index.living, 1);

@@ -1,6 +1,6 @@
-//! The bytes of an index: which skill has which word how often, packed.
+//! The bytes of an index: the words of each skill with their counts, packed.
 //!
-//! A segment is never changed. A catalog has one large segment and a small one with what changed since; both together
+//! A segment is never changed. A catalog has one large segment and a small one with later changes; both together
 //! give the same results as one segment made of all skills, because everything that depends on the whole catalog (how rare a
 //! word is, the usual length of a text) is computed from the living skills when a task is compared.
 //!
@@ -8,16 +8,16 @@
 //! |---|---|
 //! | records | for each skill the hashes of the name's words, then neighbours in the body |
 //! | lists | for each word the number of skills, then blocks of 128: the bits of a gap and of a level (one byte), in long lists how far the block reaches, then gap and level of count of each skill |
-//! | keys | 16 bytes a skill, rising |
-//! | lengths | a byte a skill for name and description, then a byte a skill for the body, then the marks |
+//! | keys | 16 bytes per skill, rising |
+//! | lengths | one byte per skill for name and description, then one byte per skill for the body, then the marks |
 //! | starts | where the record of each skill begins, 4 bytes each |
 //! | buckets | the first word of each bucket, 4 bytes each |
 //! | words | the hash of a word in a field (6 bytes), and where its list begins (4 bytes), rising |
-//! | names | the words of all names, one a line |
+//! | names | the words of all names, one per line |
 //! | end | the length of each part above, the number of skills, of bits that choose a bucket, and a magic |
 //!
-//! The large parts come first and the lengths last, so a segment is written from beginning to end, and merging needs no memory for
-//! what it has written.
+//! The large parts come first and the lengths last, so a segment is written in one pass, and merging needs no memory for
+//! written parts.
 
 use std::{borrow::Cow, collections::BTreeSet, io, ops::Range};
 
@@ -27,15 +27,15 @@ const MAGIC: &[u8; 8] = b"METIERT\x03";
 /// The bytes at the end: eight lengths, two numbers of four bytes, and the magic.
 const END: usize = 8 * 8 + 2 * 4 + 8;
 const BLOCK: usize = 128;
-/// The bytes of a word in the table of words.
+/// The size of a row in the table of words, in bytes.
 pub(crate) const WORD: usize = 10;
-/// A bucket has about this many words.
+/// The approximate number of words in a bucket.
 const BUCKET: usize = 24;
 
-/// What identifies a skill in an index: the beginning of the digest of its bytes.
+/// The identity of a skill in an index: the start of its digest.
 pub type SkillKey = [u8; 16];
 
-/// The text of a skill that is searched.
+/// The searchable text of a skill.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchableSkill<'a> {
     /// Its key.
@@ -50,11 +50,11 @@ pub struct SearchableSkill<'a> {
     pub marks: u8,
 }
 
-/// Where the bytes of a segment come from. A part that can't be read makes the index invalid.
+/// The source of a segment's bytes. A part that can't be read makes the index invalid.
 pub trait SegmentBytes {
     /// How many bytes there are.
     fn length(&self) -> u64;
-    /// The bytes of a range, exactly as they were written; `None` if they are missing or damaged.
+    /// The bytes of a range, exactly as written; `None` if they are missing or damaged.
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
     /// The same for bytes that are not needed again.
     fn read_once(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
@@ -111,8 +111,8 @@ pub(crate) fn stored_length(table: &[u32; 256], length: u32) -> u8 {
     u8::try_from(above.saturating_sub(1)).unwrap_or(u8::MAX)
 }
 
-/// How often a word occurs, in eight levels, each with the count that stands for it. Further occurrences hardly change a score, so three bits are
-/// enough.
+/// How often a word occurs, in eight levels, each with the count that stands for it. Further occurrences hardly change a score, so three
+/// bits are enough.
 pub(crate) const LEVELS: [(u32, f32); 8] = [
     (1, 1.0),
     (2, 2.0),
@@ -155,9 +155,9 @@ pub(crate) fn level_of(count: u32) -> u32 {
 /// Writes a segment from beginning to end: first all skills, then all lists, then the rest.
 #[derive(Default)]
 pub(crate) struct SegmentWriter {
-    /// The bytes that were written and not yet taken.
+    /// The bytes that were written but not returned yet.
     out: Vec<u8>,
-    /// How many bytes were taken.
+    /// How many bytes were returned.
     taken: u64,
     keys: Vec<u8>,
     heads: Vec<u8>,
@@ -242,7 +242,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Writes the rest, and returns the bytes that were not taken yet.
+    /// Writes the rest, and returns the bytes that were not returned yet.
     pub(crate) fn finish(mut self, names: &BTreeSet<String>) -> Vec<u8> {
         let skills = self.heads.len();
         let records = self.records.unwrap_or(self.written());
@@ -278,7 +278,7 @@ fn bucket_of(hash: u64, bits: u32) -> u64 {
     hash.checked_shr(64 - bits).unwrap_or(0)
 }
 
-/// A segment that was opened: its small parts are in memory, the others are read when they are needed.
+/// An open segment: its small parts are in memory, the others are read when they are needed.
 pub struct Segment<B> {
     pub(crate) bytes: B,
     pub(crate) keys: Vec<SkillKey>,
@@ -392,7 +392,7 @@ impl<B: SegmentBytes> Segment<B> {
         self.bytes.length()
     }
 
-    /// The skills that have a word: appended as (skill, count), rising. `None` if the bytes are damaged.
+    /// The skills that contain a word: appended as (skill, count), rising. `None` if the bytes are damaged.
     pub(crate) fn list(&self, field: TextField, term: u64, out: &mut Vec<Posting>) -> Option<()> {
         match self.packed(field, term)? {
             Some(packed) => unpack(&packed, self.len(), out),
@@ -400,7 +400,7 @@ impl<B: SegmentBytes> Segment<B> {
         }
     }
 
-    /// The level of a word's count in each of some skills, which rise; none where a skill does not have the word.
+    /// The level of a word's count in each of some skills, which rise; `None` if a skill does not contain the word.
     pub(crate) fn levels(
         &self,
         field: TextField,
@@ -476,7 +476,7 @@ impl<B: SegmentBytes> Segment<B> {
         (end <= self.records.end).then_some(start..end)
     }
 
-    /// The words of all names, one a line.
+    /// The words of all names, one per line.
     pub(crate) fn names(&self) -> Option<Cow<'_, [u8]>> {
         self.bytes.read(self.names.clone())
     }

@@ -1,18 +1,18 @@
-//! What the words of a task say about skills.
+//! The weight of a task's words for distinguishing skills.
 
 use super::{query::rarity, tokens::Tokenizer};
 
-/// The words of a task, and how well each tells skills apart.
+/// The words of a task, and how well each distinguishes skills.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskWords {
     /// In the order of the task.
     pub list: Vec<TaskWord>,
-    /// The gain from which on a keyword counts in full; 0 if all do.
+    /// The gain above which a keyword counts in full; 0 if all do.
     full: f32,
 }
 
 impl TaskWords {
-    /// In smaller catalogs, how many skills have a word says little about the word.
+    /// In smaller catalogs, the number of skills that contain a word says little about the word.
     const MIN_SKILLS: u32 = 100;
 
     pub(super) fn new(list: Vec<TaskWord>, skills: u32) -> Self {
@@ -24,8 +24,8 @@ impl TaskWords {
         Self { list, full }
     }
 
-    /// How much of its weight a keyword of the task has, between 0 and 1. What many skills write about tells them apart no better as a trigger
-    /// than in a text: `write` must not come before the skills for "write unit tests for a React component".
+    /// The share of its weight that a keyword of the task keeps, between 0 and 1. A subject of many skills distinguishes them no better as
+    /// a trigger than in a text: `write` must not come before the skills for "write unit tests for a React component".
     #[must_use]
     pub fn part_of(&self, keyword: &str) -> f64 {
         if self.full <= 0.0 {
@@ -40,7 +40,7 @@ impl TaskWords {
     }
 }
 
-/// A word of a task, and what it is worth.
+/// A word of a task, and its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskWord {
     /// The word, as it was typed.

@@ -1,7 +1,7 @@
 //! Words as they are compared: without case, accents and endings; identifiers also by their parts.
 //!
 //! `PdfMerger`, `pdf-merger` and `pdf_mergers` share their words. A script without spaces is compared by characters, and
-//! neighbouring characters count as neighbours. Words are stored as 64-bit hashes: a text of some skill can't be
+//! neighbouring characters count as neighbours. Words are stored as 64-bit hashes: the text of a skill can't be
 //! restored from the index, and two words with the same hash only count as the same word.
 
 use std::{
@@ -33,9 +33,9 @@ pub(crate) struct Term {
 /// How much a word contributes to finding a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermWeight {
-    /// It is in every text.
+    /// It occurs in every text.
     Stop,
-    /// It is in every request.
+    /// It occurs in every request.
     Filler,
     /// It is a number, which is a detail of a request and rarely its subject.
     Number,
@@ -78,8 +78,8 @@ impl Hasher for HashedKey {
 /// A table by hashes.
 pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<HashedKey>>;
 
-/// Words with their terms, by the hash of their letters. Every word of every text is looked up here, so a word is one step away: it is in
-/// the slot of its hash or in one of the next.
+/// Words with their terms, by the hash of their letters. Every word of every text is looked up here, so a lookup takes one step: the word
+/// is in the slot of its hash or in one of the next.
 #[derive(Clone)]
 struct KnownWords {
     /// As many as a power of two; at least half of them are empty, with 0 in place of a hash.
@@ -150,7 +150,7 @@ impl KnownWords {
 /// This bit makes an ASCII letter small and leaves a digit as it is.
 const SMALL: u64 = 0x2020_2020_2020_2020;
 
-/// The hash of some bytes, in each of which some bits are set. Eight bytes are one step, and most words have no more.
+/// The hash of some bytes, in each of which some bits are set. Eight bytes are one step, and most words need only one.
 #[inline]
 fn letters(bytes: &[u8], word: Range<usize>, set: u64) -> u64 {
     let (mut hash, mut at) = (0, word.start);
@@ -183,7 +183,7 @@ pub(crate) fn pair(left: u64, right: u64) -> u32 {
     u32::try_from(hash >> 32).unwrap_or(0)
 }
 
-/// Where a word is.
+/// The position of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// It follows the word before.
@@ -192,7 +192,7 @@ pub(crate) enum Place {
     Beside,
 }
 
-/// The words of the tables, which every tokenizer knows; a query has fewer of its own.
+/// The words of the tables, which every tokenizer contains; a query has fewer of its own.
 static TABLES: LazyLock<(KnownWords, ByHash<u32>)> = LazyLock::new(|| {
     let tokens = Tokenizer::of_tables();
     (tokens.known, tokens.numbers)
@@ -257,12 +257,12 @@ impl Tokenizer {
         &self.numbers
     }
 
-    /// A word as it is compared.
+    /// A word in the form for comparison.
     pub(crate) fn term(&mut self, word: &str) -> Term {
         self.term_at(word, 0..word.len())
     }
 
-    /// The word at a place of a text, as it is compared.
+    /// The word at a position of a text, in the form for comparison.
     #[inline]
     fn term_at(&mut self, text: &str, place: Range<usize>) -> Term {
         let bytes = text.as_bytes();
@@ -326,7 +326,7 @@ const ENDINGS: &[(&str, &[&str], &str)] = &[
     ("ys", &["e", "es", "ed", "er", "ers", "ing"], "yz"),
     ("our", &["", "s", "ed", "ing", "al", "ite", "ites"], "or"),
 ];
-/// What is before them has at least this many letters, so that `raising` and `hours` stay as they are,
+/// The part before them has at least this many letters, so that `raising` and `hours` stay unchanged,
 const MIN_BASE: usize = 5;
 /// or is one of these.
 const SHORT_BASES: &[&str] = &[
@@ -353,7 +353,7 @@ fn american(word: &str) -> Cow<'_, str> {
 /// Where a word is in a text.
 struct FoundWord {
     place: Range<usize>,
-    /// Whether there is a capital behind its first byte.
+    /// Whether there is a capital after its first byte.
     may_have_parts: bool,
 }
 
@@ -362,7 +362,7 @@ const CAPITAL: u8 = 2;
 /// A byte of a character that is not ASCII.
 const WIDE: u8 = 4;
 
-/// The kind of each byte; 0 for what separates words.
+/// The kind of each byte; 0 for separators.
 const KINDS: [u8; 256] = {
     let mut kinds = [WIDE; 256];
     let mut byte = 0_u8;

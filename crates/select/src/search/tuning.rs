@@ -1,12 +1,12 @@
-//! Every constant of the search, and the words that count little.
+//! Every constant of the search, and the words with low weights.
 //!
 //! Each constant was chosen because all development sets of `docs/selection.md` agree on it; the table there shows
 //! what each of them contributes. A constant that helps one set and hurts another stays at its usual value.
 
-/// How much the parts of the search count. A field of this type is one row of the ablation.
+/// The weights of the parts of the search. A field of this type is one row of the ablation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchTuning {
-    /// BM25 in name and description: how soon further occurrences of a word count no more.
+    /// BM25 in name and description: how fast further occurrences of a word lose weight.
     pub head_k1: f32,
     /// BM25 in name and description: how much less a long text counts.
     pub head_b: f32,
@@ -49,7 +49,7 @@ impl SearchTuning {
         compared: 100,
     };
 
-    /// Plain BM25 over two fields, the bar to beat.
+    /// Plain BM25 over two fields, the baseline.
     pub const TWO_FIELDS: Self = Self {
         body: 1.0,
         pairs: 0.0,
@@ -77,7 +77,7 @@ pub(crate) const MIN_MISSPELT: usize = 5;
 /// How many unknown words of a task are compared with similar ones.
 pub(crate) const MAX_MISSPELT: usize = 8;
 
-/// Words that are not compared: they are in every text.
+/// Words that are not compared: they occur in every text.
 pub(crate) const STOP: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "for", "from", "had", "has",
     "have", "he", "her", "his", "i", "if", "in", "into", "is", "it", "its", "no", "not", "of",

@@ -1,7 +1,7 @@
 //! Words that differ by one edit.
 
-/// Whether a word becomes another one by one insertion, one deletion, one other letter or two swapped neighbours. The first letters
-/// must be the same: typing rarely starts wrong, and this keeps short words apart.
+/// Whether a word becomes another one by one insertion, one deletion, one substitution or one swap of neighbours. The first letters
+/// must be the same: the first letter is rarely mistyped, and this distinguishes short words.
 pub(crate) fn is_one_edit(a: &str, b: &str) -> bool {
     // Nearly all words end here, before anything is copied.
     if a.len().abs_diff(b.len()) > 4 || a.chars().next() != b.chars().next() {

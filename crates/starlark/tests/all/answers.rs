@@ -1,4 +1,4 @@
-//! What the host asks, and what it is told.
+//! The host's requests, and the answers to them.
 
 use metier_sdk::wire::MAX_FRAME;
 use metier_starlark::{StarlarkLimits, WorkerServeError};
@@ -229,7 +229,7 @@ fn a_message_that_is_too_long_is_not_sent() {
 fn while_a_call_waits_the_host_may_say_something_else() {
     let waiting =
         || body("x = read_file(\"a\")\nreturn x").host(|_, _| Ok(json!({"content": "b"})));
-    // Another call has to wait; it is told so, and the first goes on.
+    // Another call has to wait; it gets an error, and the first continues.
     let busy = waiting().tool("t", json!({})).line("answer").run();
     assert_eq!(
         busy.answers[1]["error"]["message"],

@@ -1,4 +1,4 @@
-//! Each built-in: what it asks the host, what it makes of the answer, and what happens when the host says no.
+//! Each built-in: its requests to the host, its use of the answer, and its error after a refusal.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::session::{Session, body, value};
 
-/// A call, what it asks, what the host answers, and the value that comes of it.
+/// A call, its request, the host's answer, and the resulting value.
 type Case = (&'static str, &'static str, Value, Value, Value);
 
 fn cases() -> Vec<Case> {

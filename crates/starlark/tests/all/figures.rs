@@ -1,4 +1,4 @@
-//! How long things take, and how much memory many calls need.
+//! The time of operations, and the memory for many calls.
 //!
 //! The times are printed, not checked: `cargo test --release -p metier-starlark -- --ignored --nocapture figures`.
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use metier_starlark::{StarlarkLimits, serve};
 use serde_json::json;
 
-/// A host that says `initialize` and then the same call over and over, and notes what happened when.
+/// A host that sends `initialize` and then the same call repeatedly, and records the times.
 struct Loop {
     first: String,
     again: String,
@@ -21,7 +21,7 @@ struct Loop {
 
 #[derive(Default)]
 struct Notes {
-    /// When each line was asked for: the guest had answered everything before.
+    /// When each line was read: all earlier requests had been answered by then.
     asked: Vec<Instant>,
     /// Resident memory in KiB, after a tenth of the calls and at the end.
     memory: Vec<u64>,
@@ -117,7 +117,7 @@ register_tool("t", "Greets somebody.", t, input_schema = {
 })
 "#;
 
-/// Other tests use memory too, so this runs in a process of its own.
+/// Other tests use memory too, so this runs in a separate process.
 #[test]
 fn memory_stays_flat_over_many_calls() {
     let child = std::process::Command::new(std::env::current_exe().unwrap())

@@ -1,11 +1,11 @@
-//! Code that means harm, as far as it can be ended from inside. The rest is in `outside.rs`.
+//! Malicious code, if it can be stopped from inside. The rest is in `outside.rs`.
 
 use metier_starlark::StarlarkLimits;
 use serde_json::json;
 
 use crate::session::{Session, body, value};
 
-/// What the handler with this body complains about.
+/// The error of a handler with this body.
 fn complaint(code: &str) -> String {
     body(code).run().complaint().to_owned()
 }
@@ -101,7 +101,7 @@ fn a_source_that_is_too_deep_is_not_parsed() {
     }
 }
 
-/// What the guard lets through, the interpreter can bear.
+/// The interpreter can handle everything that the guard accepts.
 #[test]
 fn a_source_that_is_just_not_too_deep_is() {
     // Frames are ten times as large without optimisation.

@@ -1,10 +1,10 @@
-//! Loading a skill: what it contributes, what `load` finds, and what a mistake looks like.
+//! Loading a skill: its contributions, the files that `load` finds, and the errors.
 
 use serde_json::json;
 
 use crate::session::Session;
 
-/// What loading this complains about.
+/// The error of loading this.
 fn complaint(session: Session) -> String {
     session.run().complaint().to_owned()
 }
@@ -174,7 +174,7 @@ fn load_finds_nothing_else() {
     );
     let private = complaint(Session::new("load(\"x.star\", \"_f\")").file("x.star", "_f = 1"));
     assert!(private.starts_with("skill.star:1:16: "), "{private}");
-    // A name that a file loaded itself is not one that it has.
+    // A name that a file loaded is not one that it exports.
     let again = complaint(
         Session::new("load(\"x.star\", \"name\")")
             .file("x.star", "load(\"y.star\", \"name\")")

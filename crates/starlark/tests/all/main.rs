@@ -1,4 +1,4 @@
-//! A guest and a host in one process: the host is a script, the line between them a buffer.
+//! An interpreter and a host in one process: the host is a script, the connection between them a buffer.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What one step of the interpreter can do to memory and time, and that the limits of a process end it.
+//! The memory and time that one step of the interpreter can use, and that the limits of a process end it.
 //!
 //! This test runs itself again as a child whose address space and processor time are limited, as a worker's are. The child
 //! must give an answer or be gone, soon.
@@ -26,7 +26,7 @@ fn guest() {
 }
 
 enum End {
-    /// The complaint that it answered with.
+    /// The error that it answered with.
     Answer(String),
     /// How the process ended.
     Gone(std::process::ExitStatus),
@@ -112,7 +112,7 @@ fn what_one_step_can_do_is_ended_by_the_limits_of_the_process() {
     }
 }
 
-/// Data that is deep is walked by recursion when it is thrown away or frozen: the stack ends, and the process with it.
+/// Deep data is walked by recursion when it is dropped or frozen: the stack overflows, and the process ends.
 // case 142
 #[test]
 fn deep_data_ends_the_process_and_nothing_else() {

@@ -1,4 +1,4 @@
-//! The scripted host. It speaks only when the guest waits for a line, so no thread is needed: reading is what drives it.
+//! The scripted host. It sends only when the interpreter waits for a line, so no thread is needed: reading drives it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,11 +9,11 @@ use metier_sdk::wire::code;
 use metier_starlark::{StarlarkLimits, WorkerServeError, serve};
 use serde_json::{Value, json};
 
-/// What the host says to a request: a result, or an error with its code.
+/// The host's answer to a request: a result, or an error with its code.
 pub(crate) type Said = Result<Value, (i32, &'static str)>;
 type Host = Box<dyn FnMut(&str, &Value) -> Said>;
 
-/// A skill and what is asked of it.
+/// A skill and the requests to it.
 pub(crate) struct Session {
     sources: BTreeMap<String, String>,
     config: Value,
@@ -25,11 +25,11 @@ pub(crate) struct Session {
     silent: bool,
 }
 
-/// What went over the line.
+/// The exchanged messages.
 pub(crate) struct Transcript {
-    /// The answers of the guest, in order; the first is the one to `initialize`.
+    /// The answers of the interpreter, in order; the first is the one to `initialize`.
     pub(crate) answers: Vec<Value>,
-    /// What the guest asked, as method and parameters; log lines are among them.
+    /// The interpreter's requests, as method and parameters; log lines are among them.
     pub(crate) asked: Vec<(String, Value)>,
     pub(crate) end: Result<(), WorkerServeError>,
 }
@@ -92,13 +92,13 @@ impl Session {
         self.call("tool/execute", json!({"name": name, "input": input}))
     }
 
-    /// A host that answers nothing, and goes away after the last line.
+    /// A host that answers nothing, and disconnects after the last line.
     pub(crate) fn silent(mut self) -> Self {
         self.silent = true;
         self
     }
 
-    /// Says `initialize` and then everything else.
+    /// Sends `initialize` and then everything else.
     pub(crate) fn run(mut self) -> Transcript {
         let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocol": 1, "skill": "greeter", "directory": "/skills/greeter", "config": self.config,
@@ -144,7 +144,7 @@ impl Transcript {
         &self.result()["output"]
     }
 
-    /// What the last answer complains about.
+    /// The error in the last answer.
     pub(crate) fn complaint(&self) -> &str {
         let last = self.answers.last().expect("no answer");
         if last["result"]["is_error"] == true {
@@ -243,7 +243,7 @@ impl Reader {
         let Some((id, method, params)) = open else {
             return self.lines.pop_front();
         };
-        // The host may say something else first: whatever stands before a line `answer`.
+        // The host may send something else first: everything before a line `answer`.
         if self.lines.front().is_some_and(|line| line == "answer") {
             self.lines.pop_front();
         } else if self.lines.iter().any(|line| line == "answer") {

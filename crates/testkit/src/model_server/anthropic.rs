@@ -1,4 +1,4 @@
-//! A reply as Anthropic Messages has it.
+//! A reply in the format of Anthropic Messages.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn events(reply: &ModelReply, model: &str) -> String {
     stream
 }
 
-/// Each block as it begins, and the pieces by which it grows.
+/// The start of each block, and its later pieces.
 fn blocks(reply: &ModelReply) -> Vec<(Value, Vec<Value>)> {
     let mut blocks = Vec::new();
     if !reply.thinking.is_empty() {
@@ -63,7 +63,7 @@ fn blocks(reply: &ModelReply) -> Vec<(Value, Vec<Value>)> {
 /// The signature is not verified; it only has to be sent back.
 const SIGNATURE: &str = "c2lnbmVk";
 
-/// The same in one document. Arguments that are no JSON can't be in one.
+/// The same in one document, which can't contain arguments that are not JSON.
 pub(super) fn whole(reply: &ModelReply, model: &str) -> Value {
     let mut content = Vec::new();
     if !reply.thinking.is_empty() {

@@ -1,6 +1,6 @@
-//! Whether a request is one that the provider would take.
+//! Whether the provider would accept a request.
 //!
-//! The schemas say what a request looks like; what they can't say is here: the headers, and that roles and results
+//! The schemas describe the form of a request; this module checks the rest: the headers, and that roles and results
 //! follow from the messages before them.
 
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{ProviderFormat, Recorded};
 
-/// The format that a request asks for.
+/// The format that a request uses.
 pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/v1/messages") => Ok(ProviderFormat::Anthropic),
@@ -20,7 +20,7 @@ pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
     }
 }
 
-/// All that is wrong with a request.
+/// All errors of a request.
 pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
     let Some(schema) = schema(format) else {
         return vec!["metier never asks in this format".to_owned()];
@@ -45,7 +45,7 @@ pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bo
     problems
 }
 
-/// `None` for the format of others.
+/// `None` for the format of other programs.
 fn schema(format: ProviderFormat) -> Option<&'static BoundedSchema> {
     static ANTHROPIC: OnceLock<BoundedSchema> = OnceLock::new();
     static OPENAI: OnceLock<BoundedSchema> = OnceLock::new();
@@ -138,7 +138,7 @@ fn ids<'a>(blocks: &'a [Value], kind: &str, field: &str) -> Vec<&'a str> {
     blocks.filter_map(|block| block[field].as_str()).collect()
 }
 
-/// Each call is answered by one message right behind the one that made it.
+/// Each call is answered by one message directly after the message with the call.
 fn openai(messages: &[Value]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: Vec<&str> = Vec::new();
@@ -164,7 +164,7 @@ fn openai(messages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// The same ids in the same order, each once. Providers take any order; ours is that of the calls.
+/// The same ids in the same order, each once. Providers accept any order; ours is that of the calls.
 fn answered(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
     let twice = (1..calls.len()).find(|call| calls[..*call].contains(&calls[*call]));
     if let Some(call) = twice {

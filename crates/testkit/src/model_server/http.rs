@@ -1,4 +1,4 @@
-//! Requests off the wire, answers onto it. HTTP/1.1, one request a connection.
+//! Reads requests and writes responses. HTTP/1.1, one request per connection.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// No wait of the server is longer.
+/// The maximum length of the server's waits.
 pub(super) const LONGEST: Duration = Duration::from_secs(30);
 
 const HEAD: usize = 64 * 1024;
 const BODY: usize = 64 * 1024 * 1024;
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     /// `POST`.
     pub method: String,
-    /// With what follows a question mark.
+    /// With the query.
     pub path: String,
-    /// Names in lower case, in the order in which they came.
+    /// Names in lower case, in the received order.
     pub headers: Vec<(String, String)>,
     /// The bytes of the body.
     pub body: Vec<u8>,
@@ -36,7 +36,7 @@ impl Recorded {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The names of the tools in it, in their order, in either format.
+    /// The names of its tools, in their order, in either format.
     #[must_use]
     pub fn tools(&self) -> Vec<&str> {
         let tools = self.json["tools"].as_array().map_or(&[][..], Vec::as_slice);
@@ -47,7 +47,7 @@ impl Recorded {
         names.collect()
     }
 
-    /// The system prompt in it, in either format.
+    /// Its system prompt, in either format.
     #[must_use]
     pub fn system(&self) -> String {
         if let Some(text) = self.json["system"].as_str() {
@@ -66,7 +66,7 @@ impl Recorded {
     }
 }
 
-/// What is sent back.
+/// The response.
 #[derive(Debug)]
 pub(super) struct HttpAnswer {
     status: u16,
@@ -109,7 +109,7 @@ impl HttpAnswer {
     }
 }
 
-/// The request on a connection, or `None` when the client left without one.
+/// The request on a connection, or `None` when the client disconnected without one.
 pub(super) fn read(stream: &mut TcpStream) -> Result<Option<Recorded>, String> {
     stream
         .set_read_timeout(Some(LONGEST))
@@ -172,7 +172,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Recorded, usize)>, String> {
     Ok(Some((request, length)))
 }
 
-/// Sends an answer. That the client leaves in the middle is its right, so no error comes of it.
+/// Sends a response. The client may disconnect in the middle, so this is not an error.
 pub(super) fn write(stream: &mut TcpStream, answer: &HttpAnswer, is_over: &AtomicBool) {
     if answer.is_silent {
         return wait_until_gone(stream, is_over);

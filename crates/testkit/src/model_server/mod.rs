@@ -1,10 +1,10 @@
 //! A model with scripted answers.
 //!
-//! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
+//! **Problem.** An agent's acts depend on the model's answers and on the requests. A real model answers
 //! differently each time; a mock inside the client checks the mock. **Decision.** A real HTTP server on the loopback
-//! interface that speaks the providers' wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
-//! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
-//! fails the test, as do a request too many and a turn that was never played.
+//! interface that speaks the providers' wire formats, plays a script of [`ScriptedTurn`]s, one per request, and records every request.
+//! It is stricter than the providers are: for a request that departs from their documented shape it returns 400 and
+//! fails the test; an extra request and a turn that was never played fail it too.
 //!
 //! **Worked example.**
 //! ```
@@ -19,15 +19,15 @@
 //! assert!(base.starts_with("http://127.0.0.1:"));
 //! # server.forget();
 //! ```
-//! After the program ran, `server.finish()` gives the requests, or fails the test with all that was wrong.
+//! After the program ran, `server.finish()` returns the requests, or fails the test with all errors.
 //!
-//! Bounded: so many connections at once, so many bytes a request, and every wait has an end, so that no test hangs.
+//! Bounded: the number of connections, the bytes of a request, and every wait, so that no test hangs.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | `turn` | what is played |
-//! | `http` | requests off the wire, answers onto it |
-//! | `check` | whether a request is one; `schemas/` say what it looks like |
+//! | `turn` | the turns of a script |
+//! | `http` | reads requests, writes responses |
+//! | `check` | whether a request is valid; `schemas/` describe its form |
 //! | `anthropic`, `openai`, `responses` | a reply in each format, streamed or whole |
 
 mod anthropic;
@@ -52,17 +52,17 @@ pub use turn::ScriptedTurn;
 use http::{HttpAnswer, LONGEST};
 use turn::{ModelReply, Play};
 
-/// Connections at once. Sub-agents ask in parallel, but not that much.
+/// The maximum number of connections. Sub-agents send requests in parallel, but not that many.
 const CONNECTIONS: usize = 32;
 
-/// Which provider's format a request is in.
+/// The provider format of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderFormat {
     /// `POST /v1/messages`
     Anthropic,
     /// `POST /v1/chat/completions`
     OpenAi,
-    /// `POST /v1/responses`, from programs of others only
+    /// `POST /v1/responses`, only from other programs
     OpenAiResponses,
 }
 
@@ -84,15 +84,15 @@ struct ServerShared {
     client: Client,
 }
 
-/// Whose requests come, and so what is asked of them.
+/// The sender of the requests, which determines the checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Client {
-    /// Ours: exactly what the provider documents, with a key.
+    /// metier: exactly the provider's documented format, with a key.
     #[default]
     Keyed,
-    /// Ours, without a key.
+    /// metier, without a key.
     Keyless,
-    /// A program of others, which knows fields that we never send.
+    /// Another program, which uses fields that we never send.
     Foreign,
 }
 
@@ -106,7 +106,7 @@ impl ModelServer {
         Self::new(script, Client::Keyed)
     }
 
-    /// The same for requests that must not carry a key, like those to a server of one's own.
+    /// The same for requests that must not contain a key, such as those to the user's own server.
     ///
     /// # Panics
     /// When there is no loopback interface.
@@ -115,8 +115,8 @@ impl ModelServer {
         Self::new(script, Client::Keyless)
     }
 
-    /// The same for a program of others: its requests are written down and answered, and their shape is its own affair.
-    /// A request too many and a turn that was never played fail the test as ever.
+    /// The same for another program: its requests are recorded and answered, and their form is not checked.
+    /// An extra request and a turn that was never played still fail the test.
     ///
     /// # Panics
     /// When there is no loopback interface.
@@ -159,16 +159,16 @@ impl ModelServer {
         lock(&self.shared.script).extend(turns);
     }
 
-    /// The requests so far, those that were answered with an error included.
+    /// The requests so far, including those that got an error.
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.shared.requests).clone()
     }
 
-    /// Waits until so many requests have come, for as long as a test may wait.
+    /// Waits until this many requests have arrived, for as long as a test may wait.
     ///
     /// # Panics
-    /// When they don't come.
+    /// When they don't arrive.
     pub fn wait_for(&self, count: usize) {
         let end = Instant::now() + LONGEST;
         while lock(&self.shared.requests).len() < count {
@@ -177,7 +177,7 @@ impl ModelServer {
         }
     }
 
-    /// Waits until every client has left or was answered.
+    /// Waits until every client has disconnected or got its response.
     ///
     /// # Panics
     /// When one stays for longer than a test may wait.
@@ -189,10 +189,10 @@ impl ModelServer {
         }
     }
 
-    /// Stops, and gives what was asked.
+    /// Stops, and returns the requests.
     ///
     /// # Panics
-    /// When a request was wrong or one too many, or a turn was not played.
+    /// When a request was invalid or extra, or a turn was not played.
     #[must_use]
     pub fn finish(mut self) -> Vec<Recorded> {
         self.stop();
@@ -201,14 +201,14 @@ impl ModelServer {
         self.requests()
     }
 
-    /// Stops, and gives what was wrong instead of failing on it: for tests of the server.
+    /// Stops, and returns the errors instead of failing: for tests of the server.
     #[must_use]
     pub fn problems_at_end(mut self) -> Vec<String> {
         self.stop();
         self.problems()
     }
 
-    /// Stops without checking what was played.
+    /// Stops without checking the played turns.
     pub fn forget(mut self) {
         self.stop();
     }
@@ -228,7 +228,7 @@ impl ModelServer {
             return;
         };
         self.shared.is_over.store(true, Ordering::Release);
-        let _ = TcpStream::connect(self.address); // wakes the one that accepts
+        let _ = TcpStream::connect(self.address); // wakes the accepting thread
         let _ = accepting.join();
         let end = Instant::now() + LONGEST;
         while self.shared.open.load(Ordering::Acquire) > 0 && Instant::now() < end {

@@ -1,4 +1,4 @@
-//! A reply as OpenAI chat completions have it.
+//! A reply in the format of OpenAI chat completions.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A reply as OpenAI Responses has it. Only programs of others ask for it, so requests in it are recorded and not checked.
+//! A reply in the format of OpenAI Responses. Only other programs request it, so its requests are recorded and not checked.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn begun(item: &Value) -> Value {
     begun
 }
 
-/// The pieces by which an item grows.
+/// The pieces of an item.
 fn deltas(item: &Value) -> Vec<(&'static str, &str)> {
     let text = item["content"][0]["text"].as_str().unwrap_or_default();
     let words = ModelReply::pieces(text).map(|piece| ("response.output_text.delta", piece));
@@ -85,7 +85,7 @@ pub(super) fn whole(reply: &ModelReply, request: &Value) -> Value {
     })
 }
 
-/// A call. A tool of a namespace is called by both names; in a script it is `namespace__tool`.
+/// A call. A tool of a namespace has two names; in a script it is `namespace__tool`.
 fn function_call(call: &ScriptedCall, request: &Value) -> Value {
     // The conversation is one list, so an id is unique in all of it.
     let turn = request["input"].as_array().map_or(0, Vec::len);

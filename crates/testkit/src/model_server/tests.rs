@@ -1,4 +1,4 @@
-//! That the server plays what it should, and that nothing wrong passes it.
+//! The server plays the right turns, and detects every error.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{ModelServer, ProviderFormat, ScriptedTurn};
 
-/// Sends bytes and gives all that comes back.
+/// Sends bytes and returns the whole response.
 fn exchange(server: &ModelServer, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream.write_all(bytes).unwrap();
     let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer); // a cut is an end too
+    let _ = stream.read_to_end(&mut answer); // a closed connection is an end too
     String::from_utf8(answer).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn hello() -> Value {
     asking(&json!([{ "role": "user", "content": "hello" }]))
 }
 
-/// Sends a request that is wrong and gives what the server says of it.
+/// Sends an invalid request and returns the server's message.
 fn problem(format: ProviderFormat, body: &Value) -> String {
     let server = ModelServer::start([ScriptedTurn::text("never")]);
     let answer = post(&server, format, body);
@@ -73,7 +73,7 @@ fn both_formats_are_played_streamed_and_whole() {
     }
 }
 
-/// What a program of others asks: its tools of MCP are in a namespace.
+/// A request of another program: its MCP tools are in a namespace.
 fn asking_for_a_response(is_stream: bool) -> Value {
     let tool = json!({ "type": "function", "name": "f", "parameters": {} });
     let space = json!({ "type": "namespace", "name": "mcp__it", "tools": [tool] });

@@ -1,4 +1,4 @@
-//! What the server plays when it is asked.
+//! The turns that the server plays.
 
 use serde_json::Value;
 
@@ -34,13 +34,13 @@ impl std::fmt::Debug for Play {
     }
 }
 
-/// The answer of a model, before it is in a format.
+/// The answer of a model, before it has a format.
 #[derive(Debug, Default)]
 pub(super) struct ModelReply {
     pub(super) thinking: String,
     pub(super) text: String,
     pub(super) calls: Vec<ScriptedCall>,
-    /// The provider's word; the usual one when it isn't set.
+    /// The provider's stop reason; the usual one if it isn't set.
     pub(super) stop: Option<String>,
     pub(super) input: u64,
     pub(super) output: u64,
@@ -51,7 +51,7 @@ pub(super) struct ModelReply {
 pub(super) struct ScriptedCall {
     pub(super) id: String,
     pub(super) name: String,
-    /// As text, since a model can write something that is not JSON.
+    /// A string, since a model can write text that is not JSON.
     pub(super) arguments: String,
 }
 
@@ -65,7 +65,7 @@ impl ScriptedTurn {
         }
     }
 
-    /// Words.
+    /// An answer with text.
     pub fn text(text: &str) -> Self {
         Self::new(Play::Reply(ModelReply {
             text: text.to_owned(),
@@ -75,7 +75,7 @@ impl ScriptedTurn {
         }))
     }
 
-    /// Calls of tools, all at once. Their ids are `call_1`, `call_2`, ….
+    /// An answer with several tool calls. Their ids are `call_1`, `call_2`, ….
     pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
         let calls = calls.into_iter();
         calls.fold(Self::text(""), |turn, (name, arguments)| {
@@ -83,7 +83,7 @@ impl ScriptedTurn {
         })
     }
 
-    /// One more call, whose arguments may be no JSON.
+    /// Adds a call, whose arguments may be invalid JSON.
     pub fn and_call(mut self, name: &str, arguments: &str) -> Self {
         let reply = self.reply();
         reply.calls.push(ScriptedCall {
@@ -94,19 +94,19 @@ impl ScriptedTurn {
         self
     }
 
-    /// Words before the calls.
+    /// Adds text before the calls.
     pub fn and_text(mut self, text: &str) -> Self {
         text.clone_into(&mut self.reply().text);
         self
     }
 
-    /// Thoughts before the words.
+    /// Adds thoughts before the text.
     pub fn thinking(mut self, thinking: &str) -> Self {
         thinking.clone_into(&mut self.reply().thinking);
         self
     }
 
-    /// Another reason to stop than the usual one, in the provider's words.
+    /// Another stop reason than the usual one, in the provider's form.
     pub fn stop(mut self, reason: &str) -> Self {
         self.reply().stop = Some(reason.to_owned());
         self
@@ -125,7 +125,7 @@ impl ScriptedTurn {
         Self::new(Play::Status { code, after })
     }
 
-    /// Bytes as they are.
+    /// Raw bytes.
     pub fn raw(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self::new(Play::Raw(HttpAnswer::raw(
             status,
@@ -134,7 +134,7 @@ impl ScriptedTurn {
         )))
     }
 
-    /// Nothing, until the client leaves.
+    /// No response, until the client disconnects.
     pub fn hang() -> Self {
         Self::new(Play::Hang)
     }
@@ -144,26 +144,26 @@ impl ScriptedTurn {
         Self::new(Play::Computed(Box::new(compute)))
     }
 
-    /// Ends the connection after so many bytes of the body, without the mark of its end.
+    /// Closes the connection after this many bytes of the body, without the end marker.
     pub fn cut_after(mut self, bytes: usize) -> Self {
         self.cut_after = Some(bytes);
         self
     }
 
-    /// Falls silent after so many bytes of the body, until the client leaves.
+    /// Stops sending after this many bytes of the body, until the client disconnects.
     pub fn hang_after(mut self, bytes: usize) -> Self {
         self.hang_after = Some(bytes);
         self
     }
 
-    /// Sends the body in pieces of so many bytes, whatever they split.
+    /// Sends the body in pieces of this many bytes, at any boundary.
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {
         self.piece = bytes.max(1);
         self
     }
 
     /// # Panics
-    /// When the turn is an error or raw bytes, which have no words.
+    /// When the turn is an error or raw bytes, which contain no text.
     fn reply(&mut self) -> &mut ModelReply {
         match &mut self.play {
             Play::Reply(reply) => reply,
@@ -173,12 +173,12 @@ impl ScriptedTurn {
 }
 
 impl ModelReply {
-    /// Pieces of a text as a model streams them: about a word each, never within a character.
+    /// Pieces of a text as a model streams them: about one word each, never split inside a character.
     pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
         text.split_inclusive(' ')
     }
 
-    /// Pieces of arguments: both halves, so that every call is put together.
+    /// Pieces of arguments: two halves, so that every call has to be assembled.
     pub(super) fn halves(text: &str) -> [&str; 2] {
         let mut middle = text.len() / 2;
         while !text.is_char_boundary(middle) {

@@ -1,4 +1,4 @@
-//! Puts new expectations into a document, without touching anything else in it.
+//! Writes new expectations into a document, without changing anything else in it.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(super) struct Correction {
 }
 
 impl Correction {
-    /// The expectation as it is written below a command.
+    /// The expectation in the form that is written below a command.
     pub(super) fn new(source: Range<usize>, lines: &[String], code: i32) -> Self {
         let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         if code != 0 {
@@ -20,7 +20,7 @@ impl Correction {
     }
 }
 
-/// Applies from the end, so that the ranges before stay true.
+/// Applies from the end, so that earlier ranges stay valid.
 pub(super) fn apply(document: &str, mut corrections: Vec<Correction>) -> String {
     let mut text = document.to_owned();
     corrections.sort_by_key(|correction| std::cmp::Reverse(correction.source.start));

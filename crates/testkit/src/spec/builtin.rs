@@ -1,4 +1,4 @@
-//! The few programs a transcript may use besides `metier`: enough to change files between two runs and to look at them.
+//! The few programs that a transcript may use besides `metier`: enough to change files between two runs and to print them.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Error, ErrorKind};
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::test_folders::TestFolders;
 
-/// Runs a built-in and gives back what it prints; `None` if there is none of that name.
+/// Runs a built-in and returns its output; `None` if there is none of that name.
 pub(super) fn run(
     place: &TestFolders,
     program: &str,
@@ -32,7 +32,7 @@ fn usage() -> Error {
     Error::new(ErrorKind::InvalidInput, known)
 }
 
-/// Files, links and whole folders alike.
+/// Removes files, links and whole folders.
 fn remove(place: &TestFolders, name: &str) -> io::Result<()> {
     let path = place.path(name)?;
     if fs::symlink_metadata(&path)?.is_dir() {

@@ -1,24 +1,24 @@
-//! Expected lines against actual lines: one alignment answers whether they match, how they differ, and what a corrected
-//! expectation looks like.
+//! Expected lines against actual lines: one alignment determines whether they match, the difference, and the corrected
+//! expectation.
 
 use std::fmt::Write as _;
 
-/// How one line of either side is used.
+/// How one line of either side is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WildcardUse {
     /// Expected line i is actual line j.
     Same(usize, usize),
-    /// Actual line j is swallowed by the `...` at i.
+    /// Actual line j matches the `...` at i.
     Swallowed(usize, usize),
     /// The `...` at i ends here.
     AnyEnd(usize),
-    /// Expected line i never came.
+    /// Expected line i is missing.
     Missing(usize),
     /// Actual line j was not expected.
     Extra(usize),
 }
 
-/// The cheapest way to lay expected lines over actual lines.
+/// The cheapest alignment of expected lines with actual lines.
 pub(super) struct Comparison<'a> {
     expected: &'a [String],
     actual: &'a [String],
@@ -42,7 +42,7 @@ impl<'a> Comparison<'a> {
         !self.uses.iter().any(wrong)
     }
 
-    /// The lines with ` `, `-` (expected) and `+` (actual) before them; swallowed lines are counted.
+    /// The lines with ` `, `-` (expected) and `+` (actual) before them; lines that match `...` are counted.
     pub(super) fn diff(&self) -> String {
         let mut text = String::new();
         for step in &self.uses {
@@ -57,7 +57,7 @@ impl<'a> Comparison<'a> {
         text
     }
 
-    /// Lines that would match: wildcard lines that still hold are kept, all else is the actual text.
+    /// The corrected lines: wildcard lines that still match are kept, all others are the actual text.
     pub(super) fn corrected(&self) -> Vec<String> {
         let line = |step: &WildcardUse| match *step {
             WildcardUse::Same(i, _) | WildcardUse::AnyEnd(i) => Some(self.expected[i].clone()),
@@ -68,7 +68,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// `costs[i][j]`: the fewest lines that stay unexplained between `expected[i..]` and `actual[j..]`.
+/// `costs[i][j]`: the minimum number of unmatched lines between `expected[i..]` and `actual[j..]`.
 fn costs(expected: &[String], actual: &[String]) -> Vec<Vec<usize>> {
     let mut costs = vec![vec![0; actual.len() + 1]; expected.len() + 1];
     for i in (0..=expected.len()).rev() {
@@ -93,7 +93,7 @@ fn walk(expected: &[String], actual: &[String], costs: &[Vec<usize>]) -> Vec<Wil
     uses
 }
 
-/// What may happen at (i, j) and where it leads; the first of equally cheap ones is taken.
+/// The possible steps at (i, j) and their targets; the first of equally cheap ones is taken.
 fn options(
     expected: &[String],
     actual: &[String],
@@ -133,7 +133,7 @@ fn line_matches(expected: &str, actual: &str) -> bool {
     wildcard(expected, actual)
 }
 
-/// Whether `actual` is `pattern`, where `[..]` stands for any text.
+/// Whether `actual` matches `pattern`, where `[..]` stands for any text.
 pub(super) fn wildcard(pattern: &str, actual: &str) -> bool {
     let Some((before, last)) = pattern.rsplit_once("[..]") else {
         return pattern == actual;
@@ -152,7 +152,7 @@ pub(super) fn wildcard(pattern: &str, actual: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a line of output would be read as a mark of the transcript.
+/// Whether a line of output would be parsed as a mark of the transcript.
 fn needs_protection(line: &str) -> bool {
     let protected = line.strip_prefix('\\').is_some_and(needs_protection);
     line.starts_with("$ ") || line.starts_with("? ") || is_any(line) || protected
@@ -163,7 +163,7 @@ fn protect(line: &str) -> String {
     format!("{mark}{line}")
 }
 
-/// Spaces at the end of a line decide a comparison and can't be seen.
+/// Shows spaces at the end of a line, which matter in a comparison but can't be seen.
 fn show_blank_end(line: &str) -> String {
     let body = line.trim_end_matches(' ');
     format!("{body}{}", "·".repeat(line.len() - body.len()))

@@ -1,4 +1,4 @@
-//! Alignment: what matches, how a difference is shown, and what a correction keeps.
+//! Alignment: matches, the display of differences, and corrections.
 
 use super::{Comparison, wildcard};
 

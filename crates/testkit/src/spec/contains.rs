@@ -1,4 +1,4 @@
-//! Whether one JSON value contains another, and if not, where not.
+//! Whether one JSON value contains another, and if not, at which place it differs.
 
 use serde_json::{Map, Value};
 
@@ -42,7 +42,7 @@ fn object(
     Ok(())
 }
 
-/// Each listed element, in order; taking the earliest one that fits is always right for a subsequence.
+/// Each listed element, in order; for a subsequence, the earliest match is always right.
 fn array(place: &str, expected: &[Value], actual: &[Value]) -> Result<(), String> {
     if expected.is_empty() && !actual.is_empty() {
         let actual = brief(&Value::Array(actual.to_vec()));

@@ -1,6 +1,6 @@
-//! Markdown → scenarios. Knows headings, code blocks and their attributes; runs nothing.
+//! Markdown → scenarios. Parses headings, code blocks and their attributes; runs nothing.
 //!
-//! Reading never stops at the first mistake: what can't be understood becomes a [`DocumentProblem`] with its line, and a
+//! Parsing never stops at the first mistake: an invalid part becomes a [`DocumentProblem`] with its line, and a
 //! document with problems fails. A typo in an attribute must not turn a test into an illustration.
 
 use std::ops::Range;
@@ -11,16 +11,16 @@ use serde_json::Value;
 use super::transcript::{self, TranscriptCommand};
 use super::{escape, words};
 
-/// One document, understood.
+/// A parsed document.
 #[derive(Debug, Default)]
 pub(super) struct SpecDocument {
-    /// Set up for each scenario.
+    /// Steps that set up each scenario.
     pub(super) shared: Vec<ScenarioStep>,
     pub(super) scenarios: Vec<SpecScenario>,
     pub(super) problems: Vec<DocumentProblem>,
 }
 
-/// What one `##` heading holds.
+/// The content below one `##` heading.
 #[derive(Debug)]
 pub(super) struct SpecScenario {
     pub(super) title: String,
@@ -28,7 +28,7 @@ pub(super) struct SpecScenario {
     pub(super) steps: Vec<ScenarioStep>,
 }
 
-/// One code block that does something.
+/// One code block with an effect.
 #[derive(Debug)]
 pub(super) struct ScenarioStep {
     pub(super) line: usize,
@@ -57,11 +57,11 @@ pub(super) enum Action {
     JsonContains(Value),
     /// Turns that a model plays.
     Model(Vec<Value>),
-    /// Requests that it got.
+    /// The requests that it received.
     Asked(Vec<Value>),
 }
 
-/// Something in the document that can't be understood.
+/// An error in a document.
 #[derive(Debug)]
 pub(super) struct DocumentProblem {
     pub(super) line: usize,
@@ -73,7 +73,7 @@ pub(super) struct SpecBlock {
     info: String,
     pub(super) text: String,
     pub(super) line: usize,
-    /// Where `text` stands in the document; `None` if it is indented there, so that the two differ.
+    /// The range of `text` in the document; `None` if it is indented there, so that the two differ.
     pub(super) source: Option<Range<usize>>,
 }
 
@@ -131,7 +131,7 @@ impl SpecDocument {
         }
     }
 
-    /// Ends the scenario that was being read: prose alone is none, and preparations alone test nothing.
+    /// Ends the current scenario: prose alone is not a scenario, and preparations alone test nothing.
     fn close(&mut self) {
         let Some(scenario) = self.scenarios.last() else {
             return;
@@ -195,7 +195,7 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 
-/// What a block does; `None` for an illustration.
+/// The effect of a block; `None` for an illustration.
 fn action(block: &SpecBlock) -> Result<Option<Action>, String> {
     let info = BlockInfo::parse(&block.info)?;
     if let Some(path) = info.value("dir") {
@@ -286,7 +286,7 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
         .collect()
 }
 
-/// The words behind a fence: a language, then attributes with or without a value.
+/// The words after a fence: a language, then attributes with or without a value.
 struct BlockInfo {
     language: String,
     attributes: Vec<(String, Option<String>)>,

@@ -12,7 +12,7 @@ pub(super) fn unescape(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Reads what follows a backslash; gives back the rest.
+/// Parses the text after a backslash; returns the rest.
 fn escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, String> {
     let unknown = || {
         format!(
@@ -59,7 +59,7 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
-/// Controls, direction marks, joiners that show nothing, and tag characters.
+/// Controls, direction marks, invisible joiners, and tag characters.
 fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -1,4 +1,4 @@
-//! The model of a scenario: what it answers, and what it was asked.
+//! The model of a scenario: its answers, and the requests to it.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl SpecModel {
         }
     }
 
-    /// What leads the program here.
+    /// The variables that direct the program to it.
     pub(super) fn variables(&self) -> [(&'static str, String); 3] {
         [
             ("METIER_MODEL", "anthropic/test-model".to_owned()),
@@ -34,7 +34,7 @@ impl SpecModel {
         Ok(())
     }
 
-    /// The requests since the last look against what is expected of them.
+    /// Compares the requests since the last check with the expected ones.
     pub(super) fn check(&mut self, expected: &[Value]) -> Vec<String> {
         let requests = self.server.requests();
         let new = requests.get(self.seen..).unwrap_or_default();
@@ -84,7 +84,7 @@ fn turn(value: &Value) -> Result<ScriptedTurn, String> {
     })
 }
 
-/// A request as a document describes it.
+/// A request in the form that a document uses.
 fn shown(request: &Recorded) -> Value {
     let messages = request.json["messages"].as_array();
     let last = messages.and_then(|messages| messages.last());
@@ -95,7 +95,7 @@ fn shown(request: &Recorded) -> Value {
     })
 }
 
-/// As much of a request as a report can show.
+/// The start of a request, short enough for a report.
 fn brief(request: &Value) -> String {
     let fields = ["tools", "system", "last"].map(|field| {
         let text = request[field].as_str().unwrap_or_default();
@@ -105,7 +105,7 @@ fn brief(request: &Value) -> String {
     fields.join("\n")
 }
 
-/// The texts of a message, those of results included.
+/// The text of a message, including results.
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

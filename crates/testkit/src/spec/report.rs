@@ -1,9 +1,9 @@
-//! All that went wrong in one run, for a reader who has not seen the documents.
+//! All errors of one run, for a reader who has not seen the documents.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Debug)]
 pub struct SpecFailure {
     /// The document, relative to the folder of specifications.
@@ -12,11 +12,11 @@ pub struct SpecFailure {
     pub line: usize,
     /// The heading of the scenario, if there is one.
     pub scenario: String,
-    /// The command, and what was expected and what came.
+    /// The command, with the expected and the actual result.
     pub message: String,
 }
 
-/// What was run and what went wrong.
+/// The runs and errors.
 #[derive(Debug, Default)]
 pub struct SpecReport {
     /// Documents that were read.
@@ -27,9 +27,9 @@ pub struct SpecReport {
     pub commands: usize,
     /// Transcripts that were rewritten.
     pub blessed: usize,
-    /// Everything that is wrong, in reading order.
+    /// All errors, in reading order.
     pub failures: Vec<SpecFailure>,
-    /// What commands with `--json` printed.
+    /// The output of commands with `--json`.
     pub printed: Vec<PrintedJson>,
 }
 
@@ -43,13 +43,13 @@ pub struct PrintedJson {
 }
 
 impl SpecReport {
-    /// Whether something was run and nothing is wrong.
+    /// Whether a command was run and there are no errors.
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.failures.is_empty() && self.scenarios > 0
     }
 
-    /// How much was run, in one line.
+    /// The counts, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let Self {

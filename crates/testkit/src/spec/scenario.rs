@@ -1,4 +1,4 @@
-//! Carries out one scenario in its context, and notes every difference.
+//! Runs one scenario in its context, and records every difference.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ use super::words::CommandWord;
 use super::{SpecServices, builtin, contains, escape, model::SpecModel};
 use crate::{ProgramOutput, TestContext};
 
-/// What came of a scenario.
+/// The result of a scenario.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) commands: usize,
@@ -21,7 +21,7 @@ pub(super) struct Done {
     pub(super) printed: Vec<PrintedJson>,
 }
 
-/// One difference, and the rewritten expectation if that would settle it.
+/// One difference, and the corrected expectation if that would fix it.
 #[derive(Debug)]
 pub(super) struct TranscriptMismatch {
     pub(super) line: usize,
@@ -29,7 +29,7 @@ pub(super) struct TranscriptMismatch {
     pub(super) correction: Option<Correction>,
 }
 
-/// Runs all steps; a difference does not stop the ones behind it, a preparation that fails does.
+/// Runs all steps; a difference does not stop the later ones, a failed preparation does.
 pub(super) fn run(
     context: TestContext,
     services: SpecServices<'_>,
@@ -62,7 +62,7 @@ struct Runner<'a> {
     running: Vec<Box<dyn Any>>,
     context: TestContext,
     services: SpecServices<'a>,
-    /// The last command and what it printed, for `json contains`.
+    /// The last command and its output, for `json contains`.
     last: Option<(String, ProgramOutput)>,
     /// The model of this scenario, once it has one.
     model: Option<SpecModel>,
@@ -134,7 +134,7 @@ impl Runner<'_> {
         model.play(turns)
     }
 
-    /// What a model saw and did not like, and what it was never asked.
+    /// The model's errors: invalid requests, and turns that were never played.
     fn end(&mut self, line: usize) {
         let model = self.model.take();
         for problem in model.map(SpecModel::end).unwrap_or_default() {
@@ -244,7 +244,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A leading `~/` and the labels become this run's paths.
+    /// Replaces a leading `~/` and the labels by this run's paths.
     fn word(&self, word: &CommandWord) -> String {
         match word.text.strip_prefix("~/") {
             Some(rest) if !word.quoted => self.expand(&format!("[HOME]/{rest}")),

@@ -1,11 +1,11 @@
-//! The text of a `console` block → commands with what they should print.
+//! The text of a `console` block → commands with their expected output.
 
 use std::ops::Range;
 
 use super::document::SpecBlock;
 use super::words::{self, CommandWord};
 
-/// One `$` line and what is expected of it.
+/// One `$` line and its expected result.
 #[derive(Debug)]
 pub(super) struct TranscriptCommand {
     /// The line in the document.
@@ -16,15 +16,15 @@ pub(super) struct TranscriptCommand {
     pub(super) env: Vec<(String, String)>,
     /// The program and its arguments.
     pub(super) words: Vec<CommandWord>,
-    /// The file behind `<`.
+    /// The file after `<`.
     pub(super) stdin: Option<String>,
     pub(super) expected: Vec<String>,
     pub(super) code: i32,
-    /// Where expectation and code stand in the document; `None` if they can't be rewritten there.
+    /// The range of the expectation and the code in the document; `None` if they can't be rewritten there.
     pub(super) source: Option<Range<usize>>,
 }
 
-/// Reads a whole transcript.
+/// Parses a whole transcript.
 pub(super) fn parse(block: &SpecBlock) -> Result<Vec<TranscriptCommand>, String> {
     let mut commands: Vec<TranscriptCommand> = Vec::new();
     let mut offset = block.source.as_ref().map(|source| source.start);
@@ -36,7 +36,7 @@ pub(super) fn parse(block: &SpecBlock) -> Result<Vec<TranscriptCommand>, String>
             commands.push(command(text, block.line + 1 + index, source)?);
         } else if let Some(command) = commands.last_mut() {
             command.expected.push(line.to_owned());
-            // Blank lines before the next command belong to the layout; a rewrite leaves them alone.
+            // Blank lines before the next command belong to the layout; a rewrite keeps them.
             if let (Some(source), Some(end), false) = (&mut command.source, end, line.is_empty()) {
                 source.end = end;
             }
@@ -103,7 +103,7 @@ fn command(
     })
 }
 
-/// Takes blank lines and a `? N` off the end of the expectation.
+/// Removes blank lines and a `? N` from the end of the expectation.
 fn take_code(command: &mut TranscriptCommand) -> Result<(), String> {
     let expected = &mut command.expected;
     drop_blank_end(expected);

@@ -228,7 +228,7 @@ impl From<RpcError> for ComponentProblem {
 
 impl From<ComponentProblem> for RpcError {
     fn from(problem: ComponentProblem) -> Self {
-        // Data that is not JSON is a string.
+        // Data that is not JSON becomes a string.
         let data = problem
             .data
             .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));

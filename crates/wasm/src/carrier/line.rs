@@ -1,7 +1,7 @@
-//! The conversation with a command: the lines that it reads, and those that it writes.
+//! The messages of a command: the lines that it reads, and those that it writes.
 //!
-//! It reads what a process would read: `initialize`, the call, `shutdown`, in this order, and in between the answers to
-//! its requests, each before anything else. One read never returns more than one line: a buffered reader could
+//! It reads the same lines as a process: `initialize`, the call, `shutdown`, in this order, and between them the answers to
+//! its requests, each immediately after the request. One read never returns more than one line: a buffered reader could
 //! otherwise get the call where it expects an answer. After the last line the input ends.
 
 use std::{
@@ -39,9 +39,9 @@ pub(crate) struct CarrierPipes(Arc<Mutex<CarrierPipesInner>>);
 struct CarrierPipesInner {
     /// Our requests, which it reads when there is no answer to read.
     script: VecDeque<Bytes>,
-    /// What it reads next.
+    /// Its next input.
     input: VecDeque<Bytes>,
-    /// Its output that was not parsed yet.
+    /// Its unparsed output.
     output: Lines,
     asked: VecDeque<Question>,
     /// The number of unanswered requests.
@@ -161,7 +161,7 @@ impl CarrierPipesInner {
 
     fn answered(&mut self, id: &Value, answer: QuestionReply) -> Result<(), GuestFailure> {
         let id = id.as_u64();
-        // A skill that can't be initialized can't answer either.
+        // A skill that can't be initialised can't answer either.
         let fails = id == Some(FIRST) && answer.is_err();
         if (id == Some(self.wanted) || fails) && self.answer.is_none() {
             self.answer = Some(answer);

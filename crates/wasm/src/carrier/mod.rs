@@ -30,7 +30,7 @@ pub(crate) struct CarrierRequest<'a> {
 }
 
 impl CarrierRequest<'_> {
-    /// The meaning of an engine's error for this request.
+    /// The error for an engine's error in this request.
     pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> WasmCallError {
         WasmCallError::of(error, &self.limits, hungry)
     }

@@ -7,7 +7,7 @@
 //! metier.ask(ptr: i32, len: i32) -> i64    imported: {"method":"host/…","params":…} → the same
 //! ```
 //!
-//! A returned text is `ptr << 32 | len`.
+//! A returned string is `ptr << 32 | len`.
 
 use metier_sdk::wire::{MAX_FRAME, RpcError, code, envelope::Body};
 use serde::{Deserialize, Serialize};

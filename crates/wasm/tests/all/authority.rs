@@ -1,4 +1,4 @@
-//! What a module can reach: nothing, or what is in its room.
+//! The places that a module can reach: none, or those in its roots.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -6,9 +6,9 @@ use metier_wasm::{PreopenedFolder, WasiRoots, WasmCallError, WasmLimits, WasmPro
 
 use crate::kit::{LONG, data, load_with, wasm};
 
-/// A program that ends with the error number of `path_open` below the first folder that was opened for it; 0 is success.
+/// A program that exits with the error number of `path_open` below the first folder that was opened for it; 0 is success.
 fn opens(path: &str, write: bool) -> Vec<u8> {
-    // Directory 3, follow links, path, flags to create, rights to read and write, no flags, where the descriptor goes.
+    // Directory 3, follow links, path, flags to create, rights to read and write, no flags, the address of the result.
     let (create, rights) = if write { (1, 0x42) } else { (0, 0x2) };
     wasm(&format!(
         r#"(module
@@ -119,7 +119,7 @@ fn a_folder_that_became_a_link_is_not_opened() {
     );
 }
 
-/// A program that ends with the number of variables or arguments.
+/// A program that exits with the number of variables or arguments.
 fn counts(function: &str) -> String {
     format!(
         r#"(module

@@ -1,4 +1,4 @@
-//! Compiled code that is kept: found again, and not believed when it isn't exactly what was written.
+//! Cached compiled code: it is found again, and rejected when it isn't exactly the written code.
 
 use std::{
     cell::Cell,
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::kit::{call, data, reactor, told, wasm};
 
-/// Loads a module that answers with this digit; whether it was compiled for that.
+/// Loads a module that answers with this digit; returns whether it was compiled for that.
 fn compiled(cache: &Cache, digit: u8) -> bool {
     let text = format!(r#"{{"result":{digit}}}"#);
     let module = wasm(&reactor(&data(0, &text), &told(0, text.len())));
@@ -113,7 +113,7 @@ fn a_folder_of_others_is_not_used() {
     assert!(compiled(&Cache::new(link.clone()), 1) && compiled(&Cache::new(link), 1));
 }
 
-/// Whatever becomes of the file later, what runs is what was checked.
+/// Whatever happens to the file later, the checked code runs.
 #[test]
 fn what_was_loaded_does_not_change_with_its_file() {
     let temporary = tempfile::tempdir().unwrap();

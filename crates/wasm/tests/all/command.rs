@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::kit::{LONG, about, call, data, load, load_with, trouble};
 
-/// A program with `$read`, which puts a line at 4096 and tells its length, and `$write`.
+/// A program with `$read`, which stores a line at 4096 and returns its length, and `$write`.
 fn command(definitions: &str, body: &str) -> String {
     format!(
         r#"(module
@@ -39,7 +39,7 @@ const ASK: &str = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"host/read_file\",\
 const HEAD: &str = "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"output\":";
 const BYE: &str = "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n";
 
-/// One that does everything in order: it is initialized, asked, asks, answers with what it was answered, and ends.
+/// A program that does everything in order: it is initialised, gets a call, sends a request, returns the host's answer, and ends.
 fn orderly() -> String {
     let texts = [
         (0, HELLO),
@@ -73,7 +73,7 @@ fn it_is_talked_to_like_a_process() {
     let program = load(&orderly()).unwrap();
     assert_eq!(program.carrier(), "command");
     let hello = call(&program, "initialize", &about());
-    // It expects to be asked for a tool next, and is told to end: what it answered until then counts.
+    // It expects another call, but gets a shutdown: its answers so far count.
     assert_eq!(hello.result.unwrap()["tools"][0]["name"], "t");
     let answer = call(&program, "tool/execute", &json!({"name": "t"}))
         .result
@@ -116,7 +116,7 @@ fn floods_are_bounded() {
     let endless = "(loop $l (call $write (i32.const 8192) (i32.const 65536)) (br $l))";
     let answer = call(&load(&command("", endless)).unwrap(), "x", &json!({}));
     trouble(answer.result, "a line is longer than 4194304 bytes");
-    // Lines that are nothing.
+    // Invalid lines.
     let definitions = data(0, "garbage\n");
     let lines = "(loop $l (call $write (i32.const 0) (i32.const 8)) (br $l))";
     let answer = call(

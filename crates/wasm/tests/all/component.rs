@@ -66,7 +66,7 @@ fn says(bytes: &str, length: usize) -> String {
     )
 }
 
-/// A component that answers with what the host said.
+/// A component that returns the host's answer.
 fn asks(path: &str) -> String {
     let params = format!(r#"{{\22path\22:\22{path}\22}}"#);
     let length = format!(r#"{{"path":"{path}"}}"#).len();
@@ -110,10 +110,10 @@ fn texts_that_are_none_are_found_out() {
         tool(&component("", "", "", "", "(unreachable)")),
         "unreachable",
     );
-    // A question that lies about its length.
+    // A request with a wrong length.
     let lie = "(call $ask (i32.const 1024) (i32.const -1) (i32.const 0) (i32.const 0) (i32.const 0)) (i32.const 0)";
     trouble(tool(&component("", "", "", "", lie)), "out of bounds");
-    // The same place for the answer and beyond the end.
+    // The same address for the answer, and an address beyond the end.
     let beyond = "(call $ask (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 1) (i32.const -4)) (i32.const 0)";
     trouble(tool(&component("", "", "", "", beyond)), "out of bounds");
 }

@@ -1,4 +1,4 @@
-//! Modules that loop, grow, lie and break. Each has its word for it, the host goes on, and the next call finds it in order.
+//! Modules that loop, grow, return wrong data and fail. Each gets its own error, the host continues, and the next call works.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::kit::{about, data, host, load, load_with, reactor, refused, told, too
 
 const SPIN: &str = "(loop $l (br $l)) (unreachable)";
 
-/// Calls it with little time; it must be ended then.
+/// Calls it with a short deadline; it must be stopped then.
 #[track_caller]
 fn too_long(text: &str) {
     let program = load(text).unwrap();
@@ -154,7 +154,7 @@ fn lies_about_addresses_are_found_out() {
     }
     let utf8 = "(data (i32.const 0) \"{\\22result\\22:\\22\\ff\\fe\\22}\")";
     trouble(tool(&reactor(utf8, &told(0, 15))), "a malformed answer");
-    // Questions, as well.
+    // Requests, as well.
     for (ptr, len) in [(-1, 10), (0, -1), (196_600, 100)] {
         let body = format!("(call $ask (i32.const {ptr}) (i32.const {len}))");
         trouble(tool(&reactor("", &body)), "its question");
@@ -224,7 +224,7 @@ fn bombs_are_refused_or_compiled() {
         "(block ".repeat(depth),
         ")".repeat(depth)
     );
-    // Deep, and harmless: it is compiled without recursion, and answers nothing of use.
+    // Deep, and harmless: it is compiled without recursion, and returns nothing useful.
     trouble(tool(&reactor("", &nested)), "a malformed answer");
 }
 

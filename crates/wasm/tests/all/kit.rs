@@ -1,4 +1,4 @@
-//! What the tests share: text into modules, and one call.
+//! Shared code of the tests: WebAssembly text to modules, and one call.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) fn wasm(text: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Loads it with everything that there is by default, compiled here.
+/// Loads it with the default limits and roots, compiled in this process.
 pub(crate) fn load(text: &str) -> Result<WasmProgram, WasmLoadError> {
     load_with(text, WasmLimits::default(), WasiRoots::default())
 }
@@ -29,12 +29,12 @@ pub(crate) fn load_with(
     WasmProgram::load(&wasm(text), limits, room, None, &|bytes, _| compile(bytes))
 }
 
-/// What `initialize` is told.
+/// The parameters of `initialize`.
 pub(crate) fn about() -> Value {
     json!({"protocol": 1, "skill": "test", "directory": "/skill", "config": null, "permissions": []})
 }
 
-/// A host that grants one file, and refuses all else.
+/// A host that grants one file, and refuses everything else.
 #[expect(clippy::needless_pass_by_value, reason = "as an `Ask` is called")]
 pub(crate) fn host(method: &str, params: Value) -> Result<Value, RpcError> {
     if method == "host/read_file" && params["path"] == "notes.md" {
@@ -58,22 +58,22 @@ pub(crate) fn tool(text: &str) -> Result<Value, WasmCallError> {
     call(&program, "tool/execute", &json!({"name": "t"})).result
 }
 
-/// The words of what must go wrong.
+/// The message of an expected error.
 #[track_caller]
 pub(crate) fn trouble(answer: Result<Value, WasmCallError>, expected: &str) {
     let error = answer.expect_err("it went well").to_string();
     assert!(error.contains(expected), "{error}");
 }
 
-/// The words of what must not load.
+/// The message of a module that must not load.
 #[track_caller]
 pub(crate) fn refused(text: &str, expected: &str) {
     let error = load(text).err().expect("it was loaded").to_string();
     assert!(error.contains(expected), "{error}");
 }
 
-/// A reactor with this body for `metier_answer` and these definitions before it. Texts of the host are put at 65536 and
-/// after, each at an address of its own; `$len` is a global with the length of the last one.
+/// A reactor with this body for `metier_answer` and these definitions before it. Strings from the host are stored at 65536 and
+/// after, each at its own address; `$len` is a global with the length of the last one.
 pub(crate) fn reactor(definitions: &str, body: &str) -> String {
     format!(
         r#"(module
@@ -89,7 +89,7 @@ pub(crate) fn reactor(definitions: &str, body: &str) -> String {
     )
 }
 
-/// The expression for a text in memory, as it is told.
+/// The expression for a string in memory, as address and length.
 pub(crate) fn told(address: u32, length: usize) -> String {
     format!("(i64.const {})", u64::from(address) << 32 | length as u64)
 }

@@ -1,4 +1,4 @@
-//! Instances, and nothing left of them: neither for this process, nor for the next instance.
+//! Instances leave nothing: neither in this process, nor for the next instance.
 
 use std::fs;
 
@@ -44,11 +44,11 @@ fn a_thousand_instances_leave_nothing() {
     );
 }
 
-/// Slots of the pool are used again by the next instance, and pages stay mapped: their content must not.
+/// Slots of the pool are reused by the next instance, and pages stay mapped: their content must not stay.
 #[test]
 fn an_instance_finds_memory_as_its_module_has_it() {
     let text = r#"{"result":1}"#;
-    // What the host places is at 65536; everything from here on is zero, but for one byte that the module has there.
+    // The host's data is at 65536; everything from here on is zero, except for one byte that the module has there.
     let (start, end, own) = (70_000, 4_300_000, 70_001);
     let body = format!(
         "(local $at i32)
@@ -64,7 +64,7 @@ fn an_instance_finds_memory_as_its_module_has_it() {
          {}",
         told(0, text.len())
     );
-    // Few pages are kept and cleaned, many are given back.
+    // Few pages are kept and cleared, many are returned.
     let programs = [16 * 1024, end - start].map(|bytes| {
         let body = body.replace("FILLED", &bytes.to_string());
         let definitions = data(0, text) + &data(own, "A");

@@ -1,4 +1,4 @@
-//! Real modules in the real engine: what they can do, what they can't, and what becomes of those that try.
+//! Real modules in the real engine: their abilities, their limits, and the results of attacks.
 
 #![allow(
     clippy::unwrap_used,

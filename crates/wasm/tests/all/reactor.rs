@@ -15,7 +15,7 @@ fn it_answers_from_its_memory() {
 
 #[test]
 fn what_it_is_asked_is_what_it_can_answer() {
-    // The request, in which it answers itself: `params` is `{"result": …}` read at another place would do as well, but
+    // The request, to which it replies itself: a `params` of `{"result": …}` at another address would do as well, but
     // this is the whole request, which has neither a result nor an error.
     let echo = "(i64.or (i64.shl (i64.extend_i32_u (local.get $ptr)) (i64.const 32)) (i64.extend_i32_u (local.get $len)))";
     trouble(
@@ -35,7 +35,7 @@ fn an_error_is_the_error_of_the_protocol() {
     assert_eq!(error.data, Some(json!({"name": "t"})));
 }
 
-/// A reactor that answers with what the host said to this question.
+/// A reactor that returns the host's answer to this request.
 fn asks(question: &str) -> String {
     let length = question.len();
     reactor(

@@ -18,7 +18,7 @@ use crate::{
     list::ListShape,
 };
 
-/// A row of the table: a command, what it prints, and the types of that.
+/// A row of the table: a command, a description of its output, and the types.
 macro_rules! document {
     ($name:literal, $about:literal, $($shape:ty),+) => {
         NamedSchema {
@@ -33,14 +33,14 @@ macro_rules! document {
     };
 }
 
-/// One text.
+/// A document with one text.
 macro_rules! text {
     ($name:literal, $about:literal, $($key:literal),+) => {
         NamedSchema { name: $name, about: $about, make: || json!({ "anyOf": [$(text_in($key)),+] }) }
     };
 }
 
-/// By the name of the command.
+/// Sorted by the name of the command.
 pub(super) const DOCUMENTS: &[NamedSchema] = &[
     document!(
         "overview",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{NamedSchema, manifest};
 
-/// By the name of the file.
+/// Sorted by the name of the file.
 pub(super) const FILES: &[NamedSchema] = &[
     NamedSchema {
         name: "SKILL.md",

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 enum FieldShape {
     Text,
     Flag,
-    /// A text or a list of texts.
+    /// A string or a list of strings.
     Words,
-    /// A list of words.
+    /// A list of strings.
     List,
     /// Any value.
     Any,
-    /// One of these texts.
+    /// One of these strings.
     Choice(&'static [&'static str]),
     /// A shape that is written out.
     Written(fn() -> Value),
@@ -23,7 +23,7 @@ enum FieldShape {
 
 use FieldShape::{Any, Choice, Flag, List, Text, Words, Written};
 
-/// Every field that is known, in the order of the reference.
+/// All known fields, in the order of the reference.
 const FIELDS: &[(&str, FieldShape, &str)] = &[
     (
         "name",

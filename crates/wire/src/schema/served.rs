@@ -29,7 +29,7 @@ macro_rules! shape {
     };
 }
 
-/// By name. Requests have names that end with `_request`.
+/// Sorted by name. Requests have names that end with `_request`.
 pub(super) const SERVED: &[NamedSchema] = &[
     shape!("answer_request", "An answer to a question", AnswerRequest),
     shape!(

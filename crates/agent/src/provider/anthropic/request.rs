@@ -1,6 +1,6 @@
 //! A request in the format of Anthropic Messages.
 //!
-//! Roles alternate in this format, so a user message after results is in one message with them; empty messages are rejected, so
+//! Roles alternate in this format, so a user message after results is merged with them into one message; empty messages are rejected, so
 //! none is sent. Two marks tell the provider what to cache: the end of the system prompt, which all turns share with the tools
 //! before it, and the end of the conversation, which the next turn starts with.
 
@@ -54,7 +54,7 @@ struct OutputConfig {
     effort: &'static str,
 }
 
-/// A tool of ours. It has no `type`: one with a type would run at the provider.
+/// One of our tools. It has no `type`: a tool with a type would run at the provider.
 #[derive(Serialize)]
 struct AnthropicTool<'a> {
     name: &'a str,
@@ -111,7 +111,7 @@ impl<'a> AnthropicBlock<'a> {
         }
     }
 
-    /// Marks the end of what is worth caching. Signed thoughts carry no marks.
+    /// Marks the end of the part to cache. Signed thoughts have no marks.
     fn mark(&mut self) {
         match self {
             Self::Text { cache_control, .. }
@@ -163,7 +163,7 @@ fn messages(messages: &[ModelMessage]) -> Vec<AnthropicTurn<'_>> {
 }
 
 fn blocks(message: &ModelMessage) -> Vec<AnthropicBlock<'_>> {
-    let words = |text: &'_ str| !text.trim().is_empty(); // blank text is refused
+    let words = |text: &'_ str| !text.trim().is_empty(); // white space alone is refused
     match message {
         ModelMessage::User(text) if words(text) => vec![AnthropicBlock::text(text)],
         ModelMessage::User(_) => Vec::new(),

@@ -1,6 +1,6 @@
 //! A stream of Anthropic Messages, event by event.
 //!
-//! A message is a list of blocks, each of which starts, grows and ends; a piece has the number of its block. Blocks and pieces of
+//! A message is a list of blocks, each of which starts, grows and ends; a piece contains the number of its block. Blocks and pieces of
 //! unknown kinds are skipped, so that additions of a provider do not break us.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) struct AnthropicStream {
     thoughts: BTreeMap<u64, Thought>,
 }
 
-/// A thought and its signature, which come in pieces and go back as a whole.
+/// A thought and its signature, which arrive in pieces and are sent back as a whole.
 #[derive(Debug, Default)]
 struct Thought {
     text: String,
@@ -175,7 +175,7 @@ impl AnthropicStream {
         Ok(())
     }
 
-    /// A thought without a signature is not worth keeping: it would not be taken back.
+    /// A thought without a signature is dropped: the provider would not accept it.
     fn end(&mut self, index: u64, draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         match self.thoughts.remove(&index) {
             Some(Thought { text, signature }) if !signature.is_empty() => {
@@ -186,7 +186,7 @@ impl AnthropicStream {
     }
 }
 
-/// Later counts replace earlier ones. What was read from or written to the cache is not in `input_tokens` here.
+/// Later counts replace earlier ones. Tokens that were read from or written to the cache are not in `input_tokens` here.
 fn count(usage: Option<AnthropicUsage>, draft: &mut ResponseDraft<'_>) {
     let Some(usage) = usage else { return };
     let total = draft.usage();
@@ -211,7 +211,7 @@ fn stop(reason: &str) -> StopReason {
     }
 }
 
-/// An error in the middle of a stream has no status, only the name of one.
+/// An error in the middle of a stream has no status, only a status name.
 fn failed(trouble: Option<Trouble>) -> Fault {
     let trouble = trouble.unwrap_or(Trouble {
         r#type: None,

@@ -1,6 +1,6 @@
 //! A request in the format of OpenAI chat completions.
 //!
-//! A result is a separate message in this format, and no field marks it as an error: the text does.
+//! A result is a separate message in this format, and no field marks it as an error: its text does.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::provider::plain::plain_name;
 use crate::{ModelMessage, ModelRequest, ModelTool, ToolCall, ToolResult};
 
-/// The bytes of the body. `is_original` is whether it goes to OpenAI itself, which has renamed a field that compatible
+/// The bytes of the body. `is_original` is whether it is sent to OpenAI itself, which has renamed a field that compatible
 /// servers know by its old name only.
 pub(crate) fn body(
     request: &ModelRequest,
@@ -116,7 +116,7 @@ fn messages(request: &ModelRequest) -> Vec<OpenAiMessage<'_>> {
         match message {
             ModelMessage::User(words) => said.push(text("user", words)),
             ModelMessage::Assistant { text, calls, .. } => {
-                // Without calls there has to be content, if only an empty one.
+                // Without calls the content is required, even if it is empty.
                 let has_content = !text.is_empty() || calls.is_empty();
                 said.push(OpenAiMessage {
                     role: "assistant",

@@ -33,7 +33,7 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct OpenAiPiece {
-    /// A text; from some servers a list of parts with texts.
+    /// A string; from some servers a list of parts with strings.
     content: Option<Value>,
     reasoning_content: Option<String>,
     /// The same under another name; some servers send both.
@@ -52,7 +52,7 @@ struct OpenAiFragment {
 #[derive(Deserialize)]
 struct FunctionDelta {
     name: Option<String>,
-    /// A text with JSON in it; from some servers the JSON itself.
+    /// A string with JSON in it; from some servers the JSON itself.
     arguments: Option<Value>,
 }
 
@@ -147,7 +147,7 @@ impl OpenAiStream {
     }
 }
 
-/// The first fragment of a call has its `id` and name, the others only its place.
+/// The first fragment of a call contains its `id` and name, the others only its position.
 fn fragment_of_call(
     order: u64,
     fragment: OpenAiFragment,

@@ -223,7 +223,7 @@ fn a_body_that_is_not_utf8_is_reported_by_a_close_check() {
     }
 }
 
-/// A closing line that is longer than it looks must not close, wherever a read happens to end.
+/// A closing line that is longer than it looks must not close, wherever a read ends.
 // case 50
 #[test]
 fn where_a_read_ends_decides_nothing() {

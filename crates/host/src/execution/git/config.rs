@@ -1,14 +1,14 @@
-//! The configuration that git runs with: settings of the repository that are known to be data, and our own.
+//! The configuration that git runs with: settings of the repository that are known to be only data, and our own.
 //!
 //! Git obeys hundreds of keys, dozens of which name programs (`core.fsmonitor`, `filter.*.clean`, `diff.*.textconv`, …), and each
 //! version adds some. So a repository's configuration is never given to git. It is parsed here, and the keys in [`HARMLESS`] are
-//! written to a new file; a misread value is at worst missing.
+//! written to a new file; at worst a misread value is missing.
 
 use std::fmt::Write as _;
 
 pub(super) use crate::git_settings::{Setting, read};
 
-/// Settings that are data: how files are stored, who commits, what is compared with what. `*` is any subsection.
+/// Settings that are only data: how files are stored, who commits, how files are compared. `*` is any subsection.
 const HARMLESS: &[&str] = &[
     "author.email",
     "author.name",
@@ -47,7 +47,7 @@ const HARMLESS: &[&str] = &[
     "user.useconfigonly",
 ];
 
-/// Our own settings. They are last in the file, so that they win, and are also given as `-c`, which reaches a git that git starts
+/// Our own settings. They are last in the file, so that they win, and are also passed as `-c`, which reaches a git that git starts
 /// in a submodule.
 pub(super) const OURS: &[(&str, &str)] = &[
     ("branch.autoSetupMerge", "false"),
@@ -87,7 +87,7 @@ impl Setting {
         HARMLESS.contains(&name.as_str())
     }
 
-    /// Whether it is this key, and true.
+    /// Whether it is this key, with the value true.
     pub(super) fn is_true(&self, section: &str, key: &str) -> bool {
         let value = self.value.as_deref().unwrap_or("true");
         let value = value.to_ascii_lowercase();
@@ -122,7 +122,7 @@ pub(super) fn write(settings: &[Setting], more: &[Setting]) -> String {
     text
 }
 
-/// Appends one setting, unless something in it can't be written.
+/// Appends one setting, unless it contains characters that can't be written.
 fn add(text: &mut String, setting: &Setting) {
     let control = |part: &str| {
         part.contains(|letter: char| letter.is_control() && letter != '\n' && letter != '\t')
@@ -141,7 +141,7 @@ fn add(text: &mut String, setting: &Setting) {
     let _never_fails = writeln!(text, "{header}\n\t{} = \"{value}\"", setting.key);
 }
 
-/// Our setting for one submodule: git must not enter it, whatever the repository states.
+/// Our setting for one submodule: git must not enter it, whatever the repository's settings are.
 pub(super) fn ignored_submodule(name: &str) -> Setting {
     Setting {
         section: "submodule".to_owned(),

@@ -1,14 +1,14 @@
-//! Git: listed commands with listed options, and nothing that a repository could make it run.
+//! Git: listed commands with listed options. A repository can't make it run other programs.
 //!
-//! **Problem.** A repository decides what git runs: its configuration names programs for dozens of purposes, its attributes choose
-//! among them, its hooks are programs, and a submodule is another repository. Overriding each such key by name loses to the next
+//! **Problem.** A repository decides which programs git runs: its configuration names programs for dozens of purposes, its attributes
+//! choose among them, its hooks are programs, and a submodule is another repository. Overriding each such key by name fails with the next
 //! version of git.
 //!
-//! **Decision.** Three layers, each of which is a positive list:
-//! - [`options`]: the commands, and every option that each may be given, spelt in full;
-//! - [`config`]: git is given a configuration of our own, with what is known to be data in the repository's. `GIT_COMMON_DIR` is
-//!   a new folder with that file in it, and with links to the repository's objects and references; it has no hooks and no
-//!   attributes. So a driver that `.gitattributes` names does not exist;
+//! **Decision.** Three layers, each of which is an allow-list:
+//! - [`options`]: the commands, and all options that each may get, spelt in full;
+//! - [`config`]: git gets a configuration of our own, with those of the repository's settings that are known to be only data.
+//!   `GIT_COMMON_DIR` is a new folder with that file in it, and with links to the repository's objects and references; it has no hooks and
+//!   no attributes. So a driver that `.gitattributes` names does not exist;
 //! - the sandbox: git can start no program but git (see [`only_git`]), whatever it reads in a submodule.
 
 mod config;
@@ -33,7 +33,7 @@ use crate::execution::{ActExecutor, ActResult, ExecutionError, child_profile::Pr
 /// The largest file of a repository that is read here.
 const MAX_CONFIG: usize = 1 << 20;
 
-/// What of a repository is reached through links in the common folder.
+/// The parts of a repository that are reached through links in the common folder.
 const SHARED: &[&str] = &[
     "HEAD",
     "logs",
@@ -56,8 +56,8 @@ const AUTHORS: &[&str] = &[
     "GIT_COMMITTER_NAME",
 ];
 
-/// Whether `git:read` is the permission for these arguments: what is not listed for it, and not a command of `git:write`
-/// either, is refused under either name.
+/// Whether `git:read` is the permission for these arguments: an unlisted command that is not one of `git:write` either
+/// is refused under either name.
 #[must_use]
 pub fn only_reads(arguments: &[String]) -> bool {
     let is_command = |needs| match options::check(arguments, needs) {
@@ -129,7 +129,7 @@ impl ActExecutor {
         self.wait_for(prepared, timeout)
     }
 
-    /// Creates the folder in which git finds a configuration that is safe to obey, and links to all else.
+    /// Creates the folder in which git finds a safe configuration, and links to everything else.
     fn common_folder(&self, folder: &Path) -> Result<CommonFolder, ExecutionError> {
         let failed = |source| ExecutionError::File {
             path: self.scratch.path().to_owned(),
@@ -143,7 +143,7 @@ impl ActExecutor {
         let at = made.path();
         for name in SHARED {
             let real = found.common.join(name);
-            // Git follows a link to a file that isn't there yet, and makes the file.
+            // Git follows a link to a missing file, and creates the file.
             if real.exists() || *name == "packed-refs" {
                 symlink(real, at.join(name)).map_err(failed)?;
             }
@@ -198,7 +198,7 @@ impl ActExecutor {
         self.resolve(&folder.join(".git"), Some(folder))
     }
 
-    /// Follows `.git` if it is a file, as in a linked worktree and a submodule, and `commondir` in what it leads to.
+    /// Follows `.git` if it is a file, as in a linked worktree and a submodule, and `commondir` in its target.
     fn resolve(&self, at: &Path, work_tree: Option<&Path>) -> FoundRepository {
         let mut git_dir = at.to_owned();
         if at.is_file()
@@ -220,7 +220,7 @@ impl ActExecutor {
         }
     }
 
-    /// A small regular file, unless it is one that no skill reads.
+    /// A small regular file, unless no skill may read it.
     fn small_text(&self, path: &Path) -> Option<String> {
         let real = path.canonicalize().ok()?;
         let bytes = files::read(&real, &self.denied()).ok()?;
@@ -228,16 +228,16 @@ impl ActExecutor {
     }
 }
 
-/// Where a repository is.
+/// The folders of a repository.
 struct FoundRepository {
     git_dir: PathBuf,
-    /// What all of its worktrees share; the same as `git_dir` if there is only one.
+    /// The folder that all of its worktrees share; the same as `git_dir` if there is only one.
     common: PathBuf,
     /// `None` if it is bare.
     work_tree: Option<PathBuf>,
 }
 
-/// The folder that replaces what the worktrees of a repository share. It is removed with this value.
+/// The folder that replaces the one shared by the worktrees of a repository. It is removed with this value.
 struct CommonFolder {
     made: tempfile::TempDir,
     found: FoundRepository,
@@ -262,7 +262,7 @@ fn is_passed(name: &OsStr) -> bool {
     !name.starts_with("GIT_") || AUTHORS.contains(&&*name)
 }
 
-/// Variables that keep git to its own devices.
+/// Variables that keep git from reading other settings.
 fn settings(writes: bool) -> Vec<(OsString, OsString)> {
     let mut settings = vec![
         ("GIT_ATTR_NOSYSTEM", "1"),
@@ -284,13 +284,13 @@ fn settings(writes: bool) -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// The programs that git can start: git, from wherever it starts it, and the loader of git itself. `None` if git is a script here,
+/// The programs that git can start: git, at every path that git uses for itself, and the loader of git. `None` if git is a script here,
 /// which needs unknown programs.
 fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     git_programs(folders, &[])
 }
 
-/// The same with other programs of git, by their names in its own folder.
+/// The same with other programs of git, which are named by their names in git's own folder.
 #[must_use]
 pub fn git_programs(folders: &[PathBuf], helpers: &[&str]) -> Option<Vec<PathBuf>> {
     let git = folders
@@ -313,7 +313,7 @@ pub fn git_programs(folders: &[PathBuf], helpers: &[&str]) -> Option<Vec<PathBuf
     Some(programs)
 }
 
-/// What the kernel runs to load this program: `Some(None)` if that is the program itself, `None` if it is not a 64-bit program.
+/// The loader that the kernel runs for this program: `Some(None)` if it needs none, `None` if it is not a 64-bit program.
 fn loader(program: &Path) -> Option<Option<PathBuf>> {
     const HEAD: u64 = 64 * 1024;
     const INTERPRETER: u32 = 3;

@@ -1,4 +1,4 @@
-//! Which git commands are allowed, and with which options.
+//! The allowed git commands, and their allowed options.
 //!
 //! The lists are positive: an option that is not on them is refused, and so is an abbreviation of one that is (git expands
 //! `--textc` to `--textconv`). Left out are options that run a program (`--ext-diff`, `--textconv`, `--show-signature`,
@@ -10,7 +10,7 @@
 //! `=`), `-n:VALUE` (a value, in the same word or the next), `-m:TEXT` (the same; the next word can start with `-`) or `-M[VALUE]`
 //! (an optional value in the same word).
 
-/// What a git command is permitted by.
+/// The permission that a git command requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
     /// `git:read`
@@ -35,7 +35,7 @@ pub(super) struct GitCommand {
     options: &'static [&'static str],
     /// Whether `-5` is a number of commits.
     counts: bool,
-    /// Whether it takes `--no-ext-diff` and `--no-textconv`, and so is given them.
+    /// Whether it accepts `--no-ext-diff` and `--no-textconv`, and therefore gets them.
     pub(super) diffs: bool,
 }
 
@@ -79,14 +79,14 @@ pub(super) fn check(arguments: &[String], needs: Needs) -> Result<&'static GitCo
             OptionWord::Unlisted => return refuse(word),
             OptionWord::Option => {}
             OptionWord::OptionWithNext { text } => match words.next() {
-                // Git fills in `HEAD`, or complains.
+                // Git inserts `HEAD`, or reports an error.
                 None => {}
                 Some(value) if (text || !value.starts_with('-')) && is_plain(value) => {}
                 Some(_) => return refuse(word),
             },
         }
     }
-    // `branch` and `tag` make and remove as well: to look, they are given names only behind `--list`.
+    // `branch` and `tag` also create and delete: for listing, names are passed only after `--list`.
     let listing = rest.iter().any(|word| word == "--list" || word == "-l");
     let makes = ["branch", "tag"].contains(&name) && has_arguments && !listing;
     if needs == Needs::Read && makes {
@@ -143,14 +143,14 @@ impl GitCommand {
             .or_else(|| self.options().find(spelt));
         match (entry.and_then(|entry| entry.strip_prefix(name)), value) {
             (Some(""), None) | (Some("="), Some(_)) | (Some("[=]"), _) => OptionWord::Option,
-            // Spelt out with its value.
+            // An option in its long form with its value.
             (Some(rest), Some(_)) if rest == &word[name.len()..] => OptionWord::Option,
             (Some("="), None) => OptionWord::OptionWithNext { text: false },
             _ => OptionWord::Unlisted,
         }
     }
 
-    /// `-sb`, `-U3`, `-am TEXT`: every letter is looked up, up to the first one with a value.
+    /// `-sb`, `-U3`, `-am TEXT`: every letter is looked up, up to the first letter with a value.
     fn judge_short(&self, cluster: &str) -> OptionWord {
         if self.counts && cluster.bytes().all(|byte| byte.is_ascii_digit()) {
             return OptionWord::Option;
@@ -181,12 +181,12 @@ impl GitCommand {
     }
 }
 
-/// What can follow the name of an option in an entry, without a value.
+/// The text that can follow the name of an option in an entry that has no value.
 fn is_long_rest(rest: &str) -> bool {
     matches!(rest, "" | "=" | "[=]")
 }
 
-/// A format can make git verify signatures, for which it runs a program.
+/// A format can make git verify signatures, and git runs a program for that.
 fn is_plain(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     !value.contains("%G") && !lower.contains("%(signature") && !lower.contains("%(*signature")
@@ -229,7 +229,7 @@ const LOG: &str = "\
     -L:VALUE --follow --decorate[=] --no-decorate --decorate-refs= --decorate-refs-exclude= \
     --source --log-size --mailmap --no-mailmap --use-mailmap --show-linear-break[=]";
 
-/// How `branch`, `tag` and `for-each-ref` list.
+/// The listing options of `branch`, `tag` and `for-each-ref`.
 const LISTING: &str = "\
     -i --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at= \
     --color[=] --no-color --column[=] --no-column --ignore-case --omit-empty";

@@ -1,4 +1,4 @@
-//! What git is run with, and what not.
+//! Tests of the arguments that git gets, and of those that are refused.
 
 use super::config::{self, Setting};
 use super::options::{self, Needs};

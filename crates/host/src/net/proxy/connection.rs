@@ -1,4 +1,4 @@
-//! One connection to the proxy: who asks, for what, and then the bytes.
+//! One connection to the proxy: authentication, the target, then the bytes.
 
 use std::{
     cell::Cell,
@@ -22,11 +22,11 @@ use crate::net::{
     reach::{Unreached, left, reach},
 };
 
-/// Why a connection did not go through.
+/// Why a connection was refused.
 struct Refused {
-    /// What the child is answered; nothing, where it would not understand an answer.
+    /// The reply to the child; `None` if the child could not parse a reply.
     told: Option<(u16, String)>,
-    /// What is written down.
+    /// The reason that is recorded.
     reason: String,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn serve(shared: &ProxyShared, id: usize, client: &TcpStream) {
     shared.over(id, seen, opened);
 }
 
-/// Answers with one line and closes, in a way that the answer arrives: what is still unread would make the system
+/// Replies with one line and closes so that the reply arrives: with unread bytes the system would
 /// reset the connection instead.
 pub(super) fn turn_away(mut client: &TcpStream, status: u16, text: &str) {
     let (name, more) = match status {
@@ -123,7 +123,7 @@ struct Connection<'a> {
     id: usize,
     client: &'a TcpStream,
     flow: &'a Flow<'a>,
-    /// Completes the record of the connection, once it was written.
+    /// Completes the record of the connection, if it was started.
     opened: Cell<Option<Box<dyn OpenConnection>>>,
 }
 
@@ -146,7 +146,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Reads the head, and what came with it.
+    /// Reads the head, and the bytes that came with it.
     fn head(&self) -> Result<(RequestHead, Vec<u8>), Refused> {
         let limits = &self.shared.limits;
         let deadline = Instant::now() + limits.head;
@@ -219,7 +219,7 @@ impl Connection<'_> {
         })?;
         let ended = |_| Refused::silently("the proxy has ended");
         shared.keep(self.id, &server).map_err(ended)?;
-        self.flow.touch(); // the time that this took was not the child's
+        self.flow.touch(); // the child did not cause this delay
         Ok(server)
     }
 
@@ -251,7 +251,7 @@ impl Connection<'_> {
         self.both_ways(&server, true, || self.send(&server, &head, framing, rest))
     }
 
-    /// `CONNECT host:port`: bytes, once it is clear that they are for that host.
+    /// `CONNECT host:port`: bytes, once they are known to be for that host.
     fn tunnel(
         &self,
         head: &RequestHead,
@@ -333,12 +333,12 @@ impl Connection<'_> {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(Refused::with(400, error.to_string()))
             }
-            // The server may have answered and closed before it read everything: its answer is still passed on.
+            // The server may have replied and closed before it read everything: its reply is still passed on.
             Ok(()) | Err(_) => Ok(EndedConnection::Request),
         }
     }
 
-    /// Runs `up` here and the way down beside it. After `one` request nothing more is read from the child.
+    /// Runs `up` here and the opposite direction in parallel. After `one` request nothing more is read from the child.
     fn both_ways(
         &self,
         server: &TcpStream,
@@ -347,7 +347,7 @@ impl Connection<'_> {
     ) -> Result<(), Refused> {
         let down = || match self.flow.pump(server, self.client, Way::Down) {
             Ok(()) if !one => {
-                self.client.shutdown(Shutdown::Write).ok(); // the child is gone: then it is over anyway
+                self.client.shutdown(Shutdown::Write).ok(); // the child is gone: the connection is over anyway
             }
             _ => {
                 hang_up(server);
@@ -360,12 +360,12 @@ impl Connection<'_> {
             spawned.map_err(|_| Refused::with(503, "no thread for the connection"))?;
             let mut result = up();
             match &mut result {
-                Ok(EndedConnection::Request) => {} // some servers take half a connection for none
+                Ok(EndedConnection::Request) => {} // some servers treat a half-closed connection as closed
                 Ok(EndedConnection::Stream) => {
                     server.shutdown(Shutdown::Write).ok(); // likewise
                 }
                 Err(refused) => {
-                    // Before the end of the way down, which closes the child's side.
+                    // Before the end of the other direction, which closes the child's side.
                     if let Some((status, text)) = refused.told.take() {
                         turn_away(self.client, status, &text);
                     }
@@ -380,11 +380,11 @@ impl Connection<'_> {
     }
 }
 
-/// How the way up ended.
+/// How the direction from the child ended.
 enum EndedConnection {
     /// The child sends no more.
     Stream,
-    /// One request was sent, and no more is taken.
+    /// One request was sent, and no other is accepted.
     Request,
 }
 
@@ -397,7 +397,7 @@ impl Read for Upward<'_> {
     }
 }
 
-/// What a tunnel carries.
+/// The protocol in a tunnel.
 #[derive(Debug)]
 enum InsideStream {
     /// More bytes are needed to decide.

@@ -1,4 +1,4 @@
-//! A request on its way through: parsed once, and written again without the headers for the proxy.
+//! A forwarded request: parsed once, and written again without the headers for the proxy.
 //!
 //! It is written again so that the server sees the request that was checked: one host, one length, no second request after it.
 
@@ -13,7 +13,7 @@ pub(super) struct RequestHead {
     headers: Vec<(String, Vec<u8>)>,
 }
 
-/// What the bytes so far are.
+/// The result for the bytes so far.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ParsedHead {
     /// The beginning of a head.
@@ -34,7 +34,7 @@ pub(super) enum Framing {
 
 const MAX_HEADERS: usize = 100;
 
-/// What is between two neighbours and goes no further, besides `proxy-…` and what `Connection` names.
+/// Headers for a single hop, which are not forwarded, besides `proxy-…` and those that `Connection` names.
 const HOP_BY_HOP: &[&str] = &[
     "connection",
     "content-length",
@@ -84,7 +84,7 @@ impl RequestHead {
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// Where the body ends. What two servers could read differently is an error.
+    /// Where the body ends. A head that two servers could read differently is an error.
     pub(super) fn framing(&self) -> Result<Framing, &'static str> {
         let mut lengths = self.all("content-length");
         let length = lengths.next();
@@ -139,7 +139,7 @@ impl RequestHead {
 }
 
 impl Framing {
-    /// Copies the body that starts here, and not a byte more.
+    /// Copies exactly the body that starts here.
     pub(super) fn copy(self, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::None => Ok(()),
@@ -164,7 +164,7 @@ fn copy_exactly(from: &mut impl BufRead, to: &mut impl Write, length: u64) -> io
     Ok(())
 }
 
-/// Chunk by chunk, each with a length in the plainest form; extensions and trailers stay behind.
+/// Chunk by chunk, each with its length in the simplest form; extensions and trailers are dropped.
 fn copy_chunks(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
     const MAX_TRAILERS: usize = 32;
     loop {

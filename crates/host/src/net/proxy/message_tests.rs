@@ -1,4 +1,4 @@
-//! Requests as they come in and as they are passed on.
+//! Requests as they are received and as they are forwarded.
 
 use proptest::prelude::*;
 

@@ -1,21 +1,21 @@
-//! The network for a child that uses HTTP itself: a forward proxy with one activation's approval.
+//! The network for a child that uses HTTP itself: a forward proxy with the approved hosts of one activation.
 //!
 //! **Problem.** A child has no network. Everything that it is allowed to reach has to go through a proxy, and a proxy that only
 //! checks the requested name can be bypassed: a tunnel to an approved host can carry another host's name inside.
 //!
-//! **Decision.** Each activation has its own proxy, credential and approval. `CONNECT host:port` opens a tunnel and `GET
+//! **Decision.** Each activation has its own proxy, credential and approved hosts. `CONNECT host:port` opens a tunnel and `GET
 //! http://host/…` is passed on; both go through the same checks as a fetch, and only the proxy resolves names. In a tunnel the
 //! first bytes decide: a TLS ClientHello has to name the host of the `CONNECT`, and a plain HTTP request has to be for it. Such a
-//! request is parsed and written again, and there is one for each connection, so that no second one hides behind the first; for the
+//! request is parsed and written again, and each connection carries only one, so that no second request hides behind the first; for the
 //! same reason it can't be upgraded to another protocol.
 //!
-//! Port 443 carries TLS and port 80 HTTP. On a port that the approval names, other protocols pass as they are.
+//! Port 443 carries TLS and port 80 HTTP. On a port that the approved scope names, other protocols pass unchanged.
 //!
-//! **Not covered.** The content of TLS is not seen: a server that answers for many hosts (a CDN) can be asked for another one
-//! there, or in the encrypted part of the ClientHello. Nor is what an approved host does with the data it gets.
+//! **Not covered.** The content of TLS is not seen: a server of many hosts (a CDN) can be asked for another host
+//! there, or in the encrypted part of the ClientHello. The proxy does not limit how an approved host uses the data either.
 //!
-//! Refusals that follow from the approval alone are answered with 403 and the reason. What fails after a name was
-//! looked up is answered with 502 and one text, as in [`fetch`](super::fetch); [`ProxyConnection`] has the cause.
+//! For refusals that follow from the approved hosts alone, the proxy replies with 403 and the reason. Failures after the lookup
+//! get 502 and one message, as in [`fetch`](super::fetch); [`ProxyConnection`] has the cause.
 
 mod connection;
 mod message;
@@ -44,7 +44,7 @@ use super::{hosts::AllowedHosts, reach::Resolve};
 /// One connection that was made to the proxy, once it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxyConnection {
-    /// The requested host; empty when the request did not get that far.
+    /// The requested host; empty when the request did not contain one.
     pub host: String,
     /// Its port; 0 likewise.
     pub port: u16,
@@ -58,19 +58,19 @@ pub struct ProxyConnection {
     pub ms: u64,
 }
 
-/// Who writes connections down.
+/// Records connections.
 pub trait ConnectionLog: Send + Sync {
-    /// A connection to a host that was approved is about to be made: from here on, bytes may leave the machine.
+    /// Called before a connection to an approved host is made: from here on, bytes may leave the machine.
     ///
     /// # Errors
-    /// When that can't be written down, with the reason; then it isn't made.
+    /// When it can't be recorded, with the reason; the connection is then not made.
     fn open(&self, host: &str, port: u16) -> Result<Box<dyn OpenConnection>, String>;
 
     /// A connection was refused before anything was opened.
     fn refused(&self, seen: &ProxyConnection);
 }
 
-/// A connection that was written down and is not over.
+/// A recorded connection that is not over.
 pub trait OpenConnection: Send {
     /// Called when the connection has ended.
     fn over(self: Box<Self>, seen: &ProxyConnection);
@@ -93,35 +93,35 @@ impl OpenConnection for Sender<ProxyConnection> {
     }
 }
 
-/// What the proxy did with a connection.
+/// The proxy's decision about a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProxyDecision {
     /// The connection was allowed.
     Allowed,
-    /// It was refused, for this reason. The reason can contain more than the child gets.
+    /// It was refused, for this reason. The reason can contain more than the child's reply.
     Refused(String),
-    /// It went through until a limit was reached.
+    /// It was forwarded until a limit was reached.
     Cut(String),
 }
 
-/// How much of anything.
+/// The limits of a proxy.
 #[derive(Debug, Clone)]
 pub struct ProxyLimits {
     /// Connections at the same time.
     pub max_connections: usize,
-    /// Connections in the proxy's life.
+    /// Connections in the proxy's lifetime.
     pub max_total: usize,
-    /// Bytes in the proxy's life, in both directions together.
+    /// Bytes in the proxy's lifetime, in both directions together.
     pub max_bytes: u64,
     /// Bytes of a request's head or of a TLS greeting.
     pub max_head: usize,
-    /// For a request's head to arrive.
+    /// The time for a request's head to arrive.
     pub head: Duration,
-    /// For a connection to be made.
+    /// The time to make a connection.
     pub connect: Duration,
-    /// Without a byte in either direction.
+    /// The time without a byte in either direction.
     pub idle: Duration,
-    /// For a connection in all.
+    /// The total time of a connection.
     pub total: Duration,
 }
 
@@ -192,7 +192,7 @@ impl NetworkProxy {
         })
     }
 
-    /// What to put into `http_proxy` and `https_proxy` of the child.
+    /// The value of `http_proxy` and `https_proxy` for the child.
     #[must_use]
     pub fn url(port: u16, credential: &str) -> String {
         format!("http://{USER}:{credential}@127.0.0.1:{port}")
@@ -213,7 +213,7 @@ impl NetworkProxy {
         // Both only fail when the thread is gone already.
         self.wake.write_all(b"x").ok();
         accepting.join().ok();
-        // A connection that is being dialled notices when the dial ends; the others have noticed.
+        // A connection that is being dialled notices it when the dial ends; the others have noticed.
         let patience = Instant::now() + Duration::from_secs(2);
         while self.shared.open.load(Ordering::SeqCst) > 0 && Instant::now() < patience {
             thread::sleep(Duration::from_millis(2));
@@ -227,7 +227,7 @@ impl Drop for NetworkProxy {
     }
 }
 
-/// What all connections of a proxy have in common.
+/// The state that all connections of a proxy share.
 struct ProxyShared {
     hosts: AllowedHosts,
     secret: String,
@@ -239,7 +239,7 @@ struct ProxyShared {
     book: Mutex<Book>,
 }
 
-/// Behind one lock, so that no connection is written in after the end was declared.
+/// Behind one lock, so that no connection is recorded after the end.
 #[derive(Default)]
 struct Book {
     ended: bool,
@@ -267,12 +267,12 @@ impl ProxyShared {
         let mut book = self.book();
         book.ended = true;
         for stream in book.streams.values().flatten() {
-            stream.shutdown(Shutdown::Both).ok(); // it was closed before: just as well
+            stream.shutdown(Shutdown::Both).ok(); // it was closed before, which is fine
         }
         book.streams.clear();
     }
 
-    /// Remembers a stream of the connection `id`, to close it when the proxy ends.
+    /// Stores a stream of the connection `id`, to close it when the proxy ends.
     fn keep(&self, id: usize, stream: &TcpStream) -> io::Result<()> {
         let mut book = self.book();
         if book.ended {
@@ -314,7 +314,7 @@ fn accept(shared: &Arc<ProxyShared>, listener: &TcpListener, woken: &UnixStream)
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) => {}
-            // Out of descriptors, most likely: wait for a connection to end.
+            // Probably out of descriptors: wait for a connection to end.
             Err(_) => thread::sleep(Duration::from_millis(20)),
         }
     }
@@ -332,7 +332,7 @@ fn admit(shared: &Arc<ProxyShared>, client: TcpStream) {
         book.count
     };
     let refuse = |status: u16, text: String| {
-        // An exceeded limit is reported once, or the list would have no end.
+        // An exceeded limit is reported once, otherwise the list would grow without bound.
         if id <= limits.max_total + 1 {
             let decision = ProxyDecision::Refused(text.clone());
             let seen = ProxyConnection {
@@ -370,7 +370,7 @@ fn admit(shared: &Arc<ProxyShared>, client: TcpStream) {
     }
 }
 
-/// Gives its place back even when a thread panics.
+/// Frees its slot even when a thread panics.
 struct ConnectionSlot<'a>(&'a ProxyShared);
 
 impl Drop for ConnectionSlot<'_> {

@@ -1,6 +1,6 @@
 //! Bytes in both directions, counted and timed.
 //!
-//! The two directions share one clock: a download is not idle because nothing goes up.
+//! The two directions share one clock: a download is not idle because the child sends nothing.
 
 use std::{
     io::{self, Read, Write},
@@ -24,7 +24,7 @@ pub(super) struct Flow<'a> {
     cut: OnceLock<String>,
 }
 
-/// Which way bytes go.
+/// The direction of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Up,
@@ -128,12 +128,12 @@ impl<'a> Flow<'a> {
     }
 
     fn stop(&self, why: String) -> io::Error {
-        self.cut.set(why).ok(); // the first limit is the one to tell
+        self.cut.set(why).ok(); // only the first limit is reported
         io::ErrorKind::TimedOut.into()
     }
 }
 
-/// Nothing more in either direction; it can be closed already.
+/// Closes both directions; the connection can be closed already.
 pub(super) fn hang_up(stream: &TcpStream) {
     stream.shutdown(Shutdown::Both).ok();
 }

@@ -1,13 +1,13 @@
-//! What the first bytes of a tunnel are: a TLS greeting and whom it greets, or something else.
+//! The first bytes of a tunnel: a TLS greeting with its host, or another protocol.
 //!
-//! Only as much of TLS is read as it takes to find the name; whatever is not clear is [`Hello::Broken`].
+//! TLS is parsed only up to the name; anything unclear is [`Hello::Broken`].
 
-/// What the bytes so far are.
+/// The result for the bytes so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hello {
     /// Not the beginning of a TLS greeting.
     Other,
-    /// A greeting whose end has not arrived yet.
+    /// An incomplete greeting.
     More,
     /// A complete greeting, with the host that it names, if any.
     To(Option<String>),
@@ -54,7 +54,7 @@ fn whole(message: &[u8]) -> Option<&[u8]> {
     message[4..].get(..usize::try_from(length).ok()?)
 }
 
-/// The name in a greeting. `None` is a greeting that can't be read, `Some(None)` one without a name.
+/// The name in a greeting. `None` is a greeting that can't be parsed, `Some(None)` a greeting without a name.
 fn greeting(body: &[u8]) -> Option<Option<String>> {
     let mut body = HelloBytes(body);
     body.take(2 + 32)?; // version, random
@@ -73,7 +73,7 @@ fn greeting(body: &[u8]) -> Option<Option<String>> {
         let kind = extensions.number()?;
         let value = extensions.long()?;
         if kind == SERVER_NAME && name.replace(server_name(value)?).is_some() {
-            return None; // two of them: two readers would take different ones
+            return None; // two names: two readers would use different ones
         }
     }
     Some(name)
@@ -91,7 +91,7 @@ fn server_name(value: &[u8]) -> Option<String> {
 
 struct Unclear;
 
-/// Bytes that are still to be read.
+/// The unread bytes.
 struct HelloBytes<'a>(&'a [u8]);
 
 impl<'a> HelloBytes<'a> {

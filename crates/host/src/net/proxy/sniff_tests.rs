@@ -1,4 +1,4 @@
-//! Greetings of a real client, whole, cut and broken.
+//! Greetings of a real client: complete, cut and broken.
 
 use std::sync::Arc;
 

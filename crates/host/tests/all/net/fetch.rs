@@ -1,4 +1,4 @@
-//! Fetches that go through, and all those that must not.
+//! Fetches that succeed, and all those that must not.
 
 use std::{io::Write, sync::Arc, time::Duration};
 
@@ -208,7 +208,7 @@ fn a_name_is_looked_up_once_and_only_checked_addresses_are_dialled() {
     assert_eq!(response.body, b"public");
     assert_eq!(net.lookups(), ["api.example.com"]);
     assert_eq!(net.dials(), ["1.2.3.4:80"]);
-    // The second answer is private: it isn't dialled, not even for the same host.
+    // The second result is private: it isn't dialled, not even for the same host.
     unreachable(fetch_on(&net, &approved, &get("http://api.example.com/")));
     assert_eq!(net.dials(), ["1.2.3.4:80"]);
 }

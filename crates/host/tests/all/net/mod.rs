@@ -1,7 +1,7 @@
 //! A small internet on loopback: real servers, and a resolver with scripted answers.
 //!
-//! Names resolve to public addresses; dialling one of them ends at a server here. Addresses of this machine are dialled for
-//! real, so that a check that fails to refuse them is seen by a real server.
+//! Names resolve to public addresses; dialling one of them reaches a server here. Addresses of this machine are really
+//! dialled, so that a check that fails to refuse them is seen by a real server.
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
 
 mod fetch;
@@ -46,7 +46,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Each connection is given to `answer`, with a place to write down what it saw.
+    /// Each connection is passed to `answer`, with a list in which to record what it saw.
     pub(crate) fn start(
         answer: impl Fn(TcpStream, &Mutex<Vec<String>>) + Send + Sync + 'static,
     ) -> Self {
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    /// Reads a request's head and answers with `text`.
+    /// Reads a request's head and replies with `text`.
     pub(crate) fn answering(text: impl Into<Vec<u8>>) -> Self {
         let text = text.into();
         Self::start(move |mut stream, seen| {
@@ -87,12 +87,12 @@ impl Server {
         })
     }
 
-    /// Answers with a body of text.
+    /// Replies with a text body.
     pub(crate) fn saying(body: &str) -> Self {
         Self::answering(ok(body))
     }
 
-    /// Reads a request's head and answers with `first`, and then with `again` until the client is gone.
+    /// Reads a request's head and replies with `first`, and then with `again` until the client is gone.
     pub(crate) fn repeating(first: &'static str, again: &'static [u8], pause: Duration) -> Self {
         Self::start(move |mut stream, _| {
             read_head(&mut stream);
@@ -167,7 +167,7 @@ pub(crate) fn redirect(status: u16, location: &str) -> String {
     format!("HTTP/1.1 {status} Go\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")
 }
 
-/// Everything up to the empty line, or what came before the end.
+/// Everything up to the empty line, or to the end.
 pub(crate) fn read_head(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -177,7 +177,7 @@ pub(crate) fn read_head(stream: &mut impl Read) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-/// Names, addresses, and where they really end.
+/// Names, their addresses, and the servers that these really reach.
 #[derive(Default)]
 pub(crate) struct Internet {
     names: Mutex<BTreeMap<String, VecDeque<Vec<IpAddr>>>>,
@@ -197,7 +197,7 @@ pub(crate) enum Dialect {
 }
 
 impl Internet {
-    /// `name` resolves to these addresses; given twice, it resolves to the others the second time, and so on.
+    /// `name` resolves to these addresses; if given twice, it resolves to the others the second time, and so on.
     pub(crate) fn name(mut self, name: &str, addresses: &[&str]) -> Self {
         let addresses = addresses.iter().map(|ip| ip.parse().unwrap()).collect();
         let names = self.names.get_mut().unwrap();
@@ -208,7 +208,7 @@ impl Internet {
         self
     }
 
-    /// Dialling `address` ends at `server`.
+    /// Dialling `address` reaches `server`.
     pub(crate) fn route(mut self, address: &str, server: &Server) -> Self {
         self.routes.insert(address.parse().unwrap(), server.address);
         self

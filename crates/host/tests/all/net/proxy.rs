@@ -64,7 +64,7 @@ impl Door {
         stream
     }
 
-    /// Sends `text` and reads all that comes back.
+    /// Sends `text` and reads the whole reply.
     fn ask(&self, text: &str) -> String {
         let mut stream = self.dial();
         stream.write_all(text.as_bytes()).unwrap();
@@ -107,7 +107,7 @@ fn with_credential(line: &str, headers: &str) -> String {
     format!("{line}\r\nProxy-Authorization: Basic {secret}\r\n{headers}\r\n")
 }
 
-/// What comes until the end; a reset is an end.
+/// The data up to the end; a reset counts as an end.
 fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).ok();
@@ -481,7 +481,7 @@ fn the_ports_of_the_web_carry_the_web() {
 
 #[test]
 fn another_protocol_passes_on_a_port_that_was_named() {
-    // The server sends first, as mail does, and then echoes.
+    // The server sends first, as mail servers do, and then echoes.
     let server = Server::start(|mut stream, _| {
         stream.write_all(b"220 hello\r\n").unwrap();
         let mut bytes = [0; 64];
@@ -567,7 +567,7 @@ fn heads_have_an_end_and_a_time() {
 #[test]
 fn connections_at_the_same_time_are_counted() {
     let server = Server::start(|mut stream, _| {
-        std::io::copy(&mut stream, &mut std::io::sink()).ok(); // until the other end hangs up
+        std::io::copy(&mut stream, &mut std::io::sink()).ok(); // until the other end closes
     });
     let net = one_host(&[8080], &server);
     let door = Door::limited(hosts(&["api.example.com:8080"]), net, |limits| {
@@ -580,7 +580,7 @@ fn connections_at_the_same_time_are_counted() {
     drop((first, second));
     door.seen();
     door.seen();
-    // A place is given back just after its end was logged.
+    // A slot is freed just after its end was logged.
     let until = Instant::now() + PATIENCE;
     while !door
         .request("CONNECT evil.io:1 HTTP/1.1")
@@ -623,7 +623,7 @@ fn bytes_are_counted_in_both_directions_together() {
     let line = "GET http://api.example.com/ HTTP/1.1";
     assert!(door.request(line).len() <= 50_000);
     assert!(matches!(door.seen().decision, ProxyDecision::Cut(why) if why.contains("50000 bytes")));
-    // What is used up stays used up.
+    // A used-up limit stays used up.
     answered(&door.request(line), 403, "50000 bytes");
     door.saw_refused("50000 bytes");
 }
@@ -681,7 +681,7 @@ fn the_end_of_the_proxy_is_the_end_of_its_connections() {
         assert_eq!(log.iter().take(2).count(), 2);
         rest(&mut open);
         assert_eq!(rest(&mut silent), "");
-        // Another test can have the port for a moment.
+        // Another test can use the port for a moment.
         let is_closed = || TcpStream::connect(("127.0.0.1", port)).is_err();
         wait_until("the port is closed", is_closed);
     }

@@ -1,4 +1,4 @@
-//! What a child asks while it works.
+//! A child's requests during a call.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ hear()",
 
 #[test]
 fn a_child_that_asks_without_reading_is_held_up_and_not_answered_for_ever() {
-    // Its answers would exceed the limit; then it reads them after all, and gets every one.
+    // Its answers would exceed the limit; it then reads them after all, and gets every one.
     let ask = "import threading
 def questions():
     for n in range(200000): send(id='question-%0100d' % n, method='host/env', params={'name': 'A'})
@@ -126,7 +126,7 @@ hear()",
     assert_eq!(answer.unwrap(), "done");
 }
 
-/// Answers with the request, and how many there were so far.
+/// Replies with the request, and the number of requests so far.
 const ECHO: &str = r#"
 begin()
 count = 0

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{Desk, PATIENCE, Script, check, hello, text};
 use crate::room::probe;
 
-/// A clock that only moves during a wait, or when a test moves it.
+/// A clock that only advances during a wait, or when a test advances it.
 #[derive(Clone, Default)]
 struct Hand(Arc<Mutex<Duration>>);
 
@@ -61,7 +61,7 @@ fn one_that_never_answers_is_ended_in_time() {
     }
 }
 
-/// A host whose user has had enough at some moment.
+/// A host whose user stops the call at some moment.
 struct Impatient(Instant);
 
 impl SkillHost for Impatient {
@@ -225,7 +225,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
         "crashed 5 times in a row; it can be restarted in 20 s"
     );
     assert_eq!(session.events(), [], "nothing happened");
-    // Tried once more, and left alone again.
+    // Tried once more, then left alone again.
     hand.sleep(Duration::from_secs(20));
     assert!(matches!(
         call(&mut session, PATIENCE),
@@ -240,7 +240,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
         wait: Duration::from_secs(30),
     };
     assert!(session.events().contains(&gave_up));
-    // And one call that is answered makes all of that forgotten.
+    // One successful call resets all of that.
     fs::write(script.path("well"), "").unwrap();
     hand.sleep(Duration::from_secs(30));
     assert_eq!(call(&mut session, PATIENCE).unwrap(), "well");
@@ -265,7 +265,7 @@ fn one_that_died_between_calls_is_restarted() {
     let pid = call(&mut session, PATIENCE).unwrap().as_i64().unwrap();
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    // Until all of it is gone, its pipes included: it is ours, and has no other parent.
+    // Until all of it is gone, including its pipes: it is a child of this process, and has no other parent.
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
     wait_until("its end", || {
         fs::read_to_string(&stat).unwrap().contains(") Z ")
@@ -336,7 +336,7 @@ fn a_session_ends_in_order_or_is_made_to() {
     assert!(!script.lives(), "dropped");
 }
 
-/// Descriptors, threads and children of this process, those included that ended and were not waited for.
+/// Descriptors, threads and children of this process, including ended ones that were not waited for.
 fn used() -> [usize; 3] {
     let count = |path: &str| fs::read_dir(path).unwrap().count();
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
@@ -348,7 +348,7 @@ fn used() -> [usize; 3] {
     [count("/proc/self/fd"), count("/proc/self/task"), children]
 }
 
-/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nothing else opens files.
+/// Not a test: the code that `a_thousand_sessions_leave_nothing` runs in a process where nothing else opens files.
 #[test]
 #[ignore = "counts what its process has open"]
 fn a_thousand_sessions() {
@@ -373,7 +373,7 @@ fn a_thousand_sessions() {
         cycle();
     }
     assert_eq!(used(), before);
-    // Those that break leave as little.
+    // Sessions that break leave nothing either.
     for trouble in [
         "time.sleep(1000)",
         "sys.exit(1)",

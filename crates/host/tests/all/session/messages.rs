@@ -10,7 +10,7 @@ use super::{Desk, PATIENCE, Script, check, said, text};
 
 const GOOD: &str = "send(id=id, result={'output': 'fine'})\n";
 
-/// Whatever came before, the answer counts.
+/// The answer counts, whatever came before it.
 fn continues(trouble: &str) -> Vec<ProcessEvent> {
     let (answer, events, _) = check(&format!("{trouble}\n{GOOD}hear()"), PATIENCE);
     assert_eq!(answer.unwrap(), json!({"output": "fine"}), "{trouble}");
@@ -102,7 +102,7 @@ fn answers_without_a_request_are_skipped() {
         "for other in [id + 1, id - 1, str(id), None, -id, id + 0.5, [id], {'id': id}, True, 10 ** 30]:\n    send(id=other, result='wrong')",
     );
     continues("send(result='wrong'); send(id=id + 1, result='early'); send(id=1, result='again')");
-    // The second answer to the same request waits for the next call, which is not deceived by it.
+    // The second answer to the same request is read by the next call, which ignores it.
     let events = continues("send(id=id, result={'output': 'fine'}); time.sleep(0.1)");
     assert_eq!(events.last(), Some(&ProcessEvent::Ended), "{events:?}");
 }

@@ -1,7 +1,7 @@
-//! Sessions with children that do everything wrong that a child can.
+//! Sessions with children that misbehave in every possible way.
 //!
 //! Each is a Python script, started directly, so that it can do anything. In every case the caller gets an answer in time, with a
-//! text that states what happened; nothing is left running, and no more memory is used than before.
+//! message that describes what happened; no process is left, and no more memory is used than before.
 
 mod calls;
 mod lives;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 const PYTHON: &str = "/usr/bin/python3";
 
-/// The beginning of every script.
+/// The first lines of every script.
 const BEGIN: &str = r#"
 import sys, json, os, time, signal
 def raw(text):
@@ -77,12 +77,12 @@ pub(crate) fn hello() -> Initialize {
     }
 }
 
-/// The text of a script.
+/// The complete script.
 pub(crate) fn script(text: &str) -> String {
     format!("{BEGIN}{text}")
 }
 
-/// A script, and the folder that it lies in.
+/// A script, and its folder.
 pub(crate) struct Script {
     folder: tempfile::TempDir,
 }
@@ -114,7 +114,7 @@ impl Script {
         ChildProcess::open(self.worker(), &hello(), desk, PATIENCE)
     }
 
-    /// Whether anything with this script on its command line lives. What was just killed may take a moment to die.
+    /// Whether a process with this script on its command line is alive. A process that was just killed may take a moment to exit.
     pub(crate) fn lives(&self) -> bool {
         let script = self.path("skill.py").display().to_string();
         let began = Instant::now();
@@ -139,7 +139,7 @@ pub(crate) fn lives(word: &str) -> bool {
     })
 }
 
-/// Opens a script, calls it once, and sees to it that nothing is left.
+/// Opens a script, calls it once, and checks that nothing is left.
 pub(crate) fn check(
     text: &str,
     timeout: Duration,
@@ -172,7 +172,7 @@ pub(crate) fn text(answer: Result<Value, SkillProcessError>) -> String {
     answer.unwrap_err().to_string()
 }
 
-/// The memory that this process has in use.
+/// The memory that this process uses.
 fn memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status

@@ -1,4 +1,4 @@
-//! Archives, as files: what lies is refused at the door.
+//! Archives as files: an archive with wrong statements is refused.
 
 use std::io::{Cursor, Write};
 
@@ -23,7 +23,7 @@ fn tar_of(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (path, kind, content) in entries {
         let mut header = Header::new_ustar();
-        // Written as it is: the crate would refuse what is tested here.
+        // Written byte by byte: the crate would refuse the tested forms.
         header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
         header.set_entry_type(*kind);
         header.set_size(content.len() as u64);
@@ -65,7 +65,7 @@ fn check_refused(name: &str, bytes: &[u8], reason: &str) {
         reason.split('|').any(|reason| error.contains(reason)),
         "{error}"
     );
-    // Nothing was written anywhere.
+    // No file was written anywhere.
     assert!(user.left().is_empty());
 }
 

@@ -291,7 +291,7 @@ fn tree_strategy() -> impl Strategy<Value = PackageTree> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever a skill consists of: what is read is what is placed is what the catalog computes a digest of.
+    /// For any skill, the bytes that are read are placed, and are those whose digest the catalog computes.
     #[test]
     fn the_digest_of_what_is_read_is_the_catalog_s(tree in tree_strategy()) {
         let user = User::new();

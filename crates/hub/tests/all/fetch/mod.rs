@@ -1,4 +1,4 @@
-//! Sources that are opened and read for real: folders, archives, repositories and servers on loopback.
+//! Sources that are really opened and read: folders, archives, repositories and servers on loopback.
 
 mod archives;
 mod folders;
@@ -93,7 +93,7 @@ impl User {
         HostAccess::new(self.settings())
     }
 
-    /// What is left in quarantine.
+    /// The files that are left in quarantine.
     pub(crate) fn left(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path("quarantine"));
         entries
@@ -103,7 +103,7 @@ impl User {
             .collect()
     }
 
-    /// Opens what a person types, and reads everything that it offers.
+    /// Opens typed text, and reads all offers.
     pub(crate) fn fetch(&self, text: &str) -> Result<Vec<FetchedSkill>, FetchError> {
         fetch_with(&self.access(), text)
     }
@@ -145,7 +145,7 @@ pub(crate) fn listing(skill: &FetchedSkill) -> Vec<String> {
         .collect()
 }
 
-/// The error of a fetch that must fail, with everything that it reports.
+/// The error of a fetch that must fail, with all of its messages.
 #[track_caller]
 pub(crate) fn refused(result: Result<Vec<FetchedSkill>, FetchError>) -> String {
     match result {
@@ -160,7 +160,7 @@ pub(crate) fn refused(result: Result<Vec<FetchedSkill>, FetchError>) -> String {
     }
 }
 
-/// Collects what is reported during a fetch.
+/// Collects the reports of a fetch.
 #[derive(Default)]
 pub(crate) struct Collected(pub(crate) Mutex<Vec<String>>);
 

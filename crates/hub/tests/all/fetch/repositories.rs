@@ -40,7 +40,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// A repository with two skills, a branch, a tag and things that a skill can't contain.
+/// A repository with two skills, a branch, a tag and entries that a skill can't contain.
 fn repository(user: &User) -> String {
     user.write("repo/skills/pdf/SKILL.md", manifest("pdf"));
     user.write("repo/skills/pdf/scripts/run.sh", "echo one\n");
@@ -101,7 +101,7 @@ fn a_repository_offers_its_skills_at_a_commit() {
     assert_eq!(user.left().len(), 1);
     drop(opened);
     assert!(user.left().is_empty());
-    // What was written down can be typed.
+    // The recorded source can be typed.
     assert_eq!(user.fetch(&again).unwrap()[0].tree, skill.tree);
 }
 
@@ -204,7 +204,7 @@ fn links_out_of_the_repository_submodules_and_odd_names_refuse_their_skill_only(
     assert!(seen[4].contains("`module` is a submodule"), "{seen:?}");
 }
 
-/// A link in a commit becomes the file that it names, whatever folder was typed.
+/// A link in a commit becomes the file that it names, whichever folder was typed.
 #[test]
 fn a_link_that_stays_in_the_repository_is_its_file() {
     needed!(metier_testkit::needs::program("git"));
@@ -316,7 +316,7 @@ fn nothing_in_a_repository_runs() {
     let skills = user.fetch(&from_folder(&user, "")).unwrap();
     assert_eq!(skills.len(), 2);
     assert!(!mark.exists());
-    // The control: the same program runs where a checkout obeys it.
+    // The control: the same program runs in a checkout.
     let _fails = Command::new("git")
         .current_dir(&repo)
         .args(["checkout", "--quiet", "feature/two"])
@@ -488,7 +488,7 @@ fn ssh_runs_outside_and_git_inside() {
     needed!(metier_testkit::needs::program("git"));
     let mut user = User::new();
     repository(&user);
-    // What the user's ssh would do on the host: start the command there.
+    // The role of the user's ssh on the host: it starts the command there.
     let log = typed(&user.path("log"));
     let ssh = format!(
         "#!/bin/sh\nprintf '%s\\n' \"$@\" > {log}\nfor last; do :; done\nexec /bin/sh -c \"$last\"\n"
@@ -509,7 +509,7 @@ fn ssh_runs_outside_and_git_inside() {
         typed(&user.files("repo"))
     );
     assert_eq!(arguments, expected);
-    // What ssh complains about is reported.
+    // Error messages of ssh are reported.
     fs::write(
         &ssh,
         "#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n",

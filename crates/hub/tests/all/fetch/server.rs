@@ -1,4 +1,4 @@
-//! A small server on loopback: answers from a function, and repositories through `git http-backend`.
+//! A small server on loopback: replies from a function, and repositories through `git http-backend`.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -14,7 +14,7 @@ use std::{
 
 use metier_testkit::patience::PATIENCE;
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) method: String,
@@ -40,7 +40,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request with the bytes that a function returns. Each connection is closed after its answer.
+    /// Replies to each request with the bytes that a function returns. Each connection is closed after its reply.
     pub(crate) fn start(answer: impl Fn(&Asked) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Downloads, sites that list their skills, and ClawHub: servers on loopback that tell the truth, break off, or lie.
+//! Downloads, sites that list their skills, and ClawHub: servers on loopback that are honest, disconnect, or lie.
 
 use std::{
     io::{Cursor, Write},
@@ -87,7 +87,7 @@ fn a_single_manifest_is_a_skill() {
     assert!(error.contains("status 404: nothing here"), "{error}");
 }
 
-/// Sends the first part of an answer and hangs up, as often as is said.
+/// Sends the first part of a response and disconnects, this many times.
 fn breaking(bytes: Vec<u8>, breaks: usize, tag: Option<&'static str>) -> Server {
     let left = AtomicUsize::new(breaks);
     Server::start(move |asked| {
@@ -321,7 +321,7 @@ fn a_site_offers_what_it_lists() {
         assert_eq!(listing(pdf), [format!("SKILL.md: {}", manifest("pdf"))]);
         assert_eq!(pdf.origin.source, server.url(path));
         assert!(read[1].is_ok());
-        // Listed under a name that its manifest does not state.
+        // Listed under a name that its manifest does not contain.
         let error = read[2].as_ref().unwrap_err().to_string();
         assert!(
             error.contains("lists the skill `liar`, but the manifest states `note`"),

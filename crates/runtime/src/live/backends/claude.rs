@@ -1,4 +1,4 @@
-//! Commands of Claude: a shell command that gets an event and answers with a verdict.
+//! Commands of Claude: a shell command that gets an event and returns a verdict.
 //!
 //! Each run is an act like any other: it needs `shell:exec` of exactly that command, runs in the sandbox, and leaves a receipt.
 //! [`answer`] interprets its output; no output grants anything.
@@ -157,7 +157,7 @@ impl Commands {
         }
     }
 
-    /// Whether a command starts with a file of the skill, relative to its folder: then it runs there.
+    /// Whether a command starts with a file of the skill, relative to its folder: it then runs there.
     fn is_of_the_skill(&self, command: &str) -> bool {
         let first = command.split_whitespace().next().unwrap_or_default();
         let named = first.strip_prefix("./");
@@ -191,7 +191,7 @@ impl Commands {
             }
             HookPhase::ConversationStart => input["source"] = "startup".into(),
             HookPhase::BeforePromptBuild => {
-                // Some guards know it by the second name.
+                // Some guards use the second name.
                 for name in ["prompt", "user_prompt"] {
                     input[name] = event["prompt"].as_str().unwrap_or_default().into();
                 }

@@ -47,7 +47,7 @@ pub(super) fn find(environment: &SkillEnvironment) -> Result<PathBuf, NoDeno> {
     )
 }
 
-/// Handlers in Deno, with what was granted and nothing else.
+/// Handlers in Deno, with the granted permissions only.
 pub(super) fn open(
     opening: &BackendOpening<'_>,
     program: PathBuf,
@@ -70,7 +70,7 @@ pub(super) fn open(
         opening.active.say(words.collect::<Vec<_>>().join(" "));
     }
     let starter = move || {
-        // Its files stay as long as it can be restarted.
+        // Its files are kept as long as it can be restarted.
         let _files = &files;
         worker.start("deno", &deno, ActExecutor::start_deno)
     };
@@ -80,7 +80,7 @@ pub(super) fn open(
         .map_err(ActivateError::Session)
 }
 
-/// The variables that were granted and that its process can't have, since programs have their own: each is read by an act, like in the
+/// The granted variables that its process can't have, since programs have their own: each is read by an act, like in the
 /// embedded engine.
 fn variables(opening: &BackendOpening<'_>) -> Result<BTreeMap<String, String>, ActError> {
     let worker = &opening.active.worker;

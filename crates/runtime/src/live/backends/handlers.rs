@@ -1,4 +1,4 @@
-//! The engine for handlers of OpenClaw hooks: Deno if it is installed and the configuration allows it, else the embedded one.
+//! The engine for handlers of OpenClaw hooks: Deno if it is installed and the configuration allows it, otherwise the embedded one.
 
 use metier_config::HookEngine;
 use metier_model::hooks::OpenClawHandler;

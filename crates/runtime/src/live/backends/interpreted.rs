@@ -6,10 +6,10 @@ use metier_catalog::{Snapshot, SnapshotContent};
 
 use super::ActivateError;
 
-/// How much source text an interpreter is given.
+/// The maximum size of source text for an interpreter.
 const MAX_SOURCES: usize = 1 << 20;
 
-/// The source files of a skill whose names end so, for an interpreter of ours.
+/// The source files of a skill with these extensions, for one of our interpreters.
 pub(super) fn sources(
     held: &Snapshot,
     is_source: impl Fn(&str) -> bool,

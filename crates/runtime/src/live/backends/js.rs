@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript: our own binary, started again as an engine that can do nothing but talk.
+//! JavaScript and TypeScript: our own binary, started again as an engine that can only exchange messages.
 
 use metier_host::{
     backend::{ChildProcess, WorkerCommand},
@@ -21,7 +21,7 @@ pub(super) fn open(opening: &BackendOpening<'_>, entrypoint: String) -> OpenedBa
     engine(opening, &initialize)
 }
 
-/// An engine with this initialization: the file to start with, or the handlers.
+/// An engine with these parameters: the file to start with, or the handlers.
 pub(super) fn engine(opening: &BackendOpening<'_>, initialize: &Initialize) -> OpenedBackend {
     let mut starter: WorkerCommand = opening.worker(JS);
     // The engine has its own allocator.

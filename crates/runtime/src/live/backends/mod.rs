@@ -1,4 +1,4 @@
-//! Rooms: where the code of a skill runs, one file for each kind.
+//! Backends: how the code of a skill runs, one file for each kind.
 //!
 //! A backend is opened for one activation. It applies the same grant to its kind of code, and returns a [`SkillProcess`]; the rest of
 //! the program does not know the language of the skill.
@@ -63,7 +63,7 @@ left_out!(handlers, "js", "JavaScript");
 /// A session that lives as long as its runtime.
 pub(super) type OpenedBackend = Result<Box<dyn SkillProcess>, ActivateError>;
 
-/// Everything that is needed to open a backend.
+/// The inputs for opening a backend.
 pub(super) struct BackendOpening<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) active: &'r Active,
@@ -74,7 +74,7 @@ pub(super) struct BackendOpening<'r> {
 }
 
 impl Runtime {
-    /// The code of a skill and its hooks, each in its backend; nothing if it has none. And what its code registered.
+    /// The code of a skill and its hooks, each in its backend; `None` if it has none. And the registrations of its code.
     pub(super) fn session(
         &self,
         active: &Active,

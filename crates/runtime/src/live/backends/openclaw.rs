@@ -1,6 +1,6 @@
-//! Handlers of OpenClaw hooks: their events are raised at our phases, and what they make of an event is taken back.
+//! Handlers of OpenClaw hooks: their events are raised at our phases, and their changes are applied.
 //!
-//! The handlers run in an engine that knows nothing about phases: Deno where it is installed, else the embedded one. Both use the
+//! The handlers run in an engine that knows nothing about phases: Deno where it is installed, otherwise the embedded one. Both use the
 //! same protocol (`openclaw/handle`), so this session does not know which one it uses.
 
 mod event;
@@ -26,7 +26,7 @@ use super::{BackendOpening, handlers, report};
 use crate::{approvals::WallClock, live::ActivateError, requests};
 use event::{EventSurroundings, TakenChanges, asked, taken};
 
-/// The handlers of a skill in their engine; nothing if none of them can run here.
+/// The handlers of a skill in their engine; `None` if none of them can run here.
 pub(super) fn open(
     opening: &BackendOpening<'_>,
 ) -> Result<Option<Box<dyn SkillProcess>>, ActivateError> {
@@ -53,7 +53,7 @@ pub(super) fn open(
             let refused = SkillProcessError::Answered(RpcError::new(code::FAILED, reason));
             let refused: Result<(), _> = Err(ActivateError::Session(refused));
             report::unloaded(opening, &[handler.file.to_string()], refused)?;
-            // It keeps its position, which the engine knows it by.
+            // It keeps its position, by which the engine knows it.
             handler.events.clear();
         }
     }
@@ -129,7 +129,7 @@ struct Handlers {
     events: Vec<ProcessEvent>,
 }
 
-/// Which handlers are asked at a phase and by which event, in order: event by event, those for its whole kind first.
+/// The handlers that are called at a phase and the event for each, in order: event by event, handlers of the whole kind first.
 fn plan(
     handlers: &[OpenClawHandler],
     phase: HookPhase,

@@ -13,7 +13,7 @@ impl BackendOpening<'_> {
         WorkerCommand {
             binary: environment.host.shim.clone(),
             arguments: [kind.to_owned()].into_iter().chain(flag).collect(),
-            // Our allocator would set aside a gigabyte, which no limit on memory could take back.
+            // Our allocator would reserve a gigabyte, which a memory limit could not reclaim.
             variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
             confinement: if unsandboxed { "unsandboxed" } else { "worker" },
         }

@@ -26,7 +26,7 @@ impl BackendOpening<'_> {
             arguments: Vec::new(),
         };
         let worker = Arc::clone(&self.active.worker);
-        // By its own grant: the caller needs no permission to start its program, and the program then has the permissions that both
+        // With its own grant: the caller needs no permission to start its program, and the program then has the permissions that both
         // have. Checked once, because a restart runs the same program. The receipt of the activation records that it runs, and in
         // which sandbox.
         let own = self.own.unwrap_or_else(|| worker.grant());

@@ -1,4 +1,4 @@
-//! Hooks that don't work are reported when their skill is activated: a guard that is not there must not look like one that is.
+//! Hooks that don't work are reported when their skill is activated: a missing guard must not look like a working one.
 
 use metier_host::backend::SkillProcessError;
 use metier_model::{HookPhase, SkillType, text::shell_word};
@@ -53,7 +53,7 @@ pub(super) fn unloaded<T>(
 }
 
 impl Active {
-    /// Reports permissions that hooks need and did not get: a guard that can't see what it checks must not look like one that can.
+    /// Reports permissions that hooks need and did not get: a guard that can't see its subject must not look like one that can.
     pub(in crate::live) fn report_ungranted(&self, request: &PermissionRequest) {
         let granted = self.worker.grant().allowed();
         let is_missing = |asked: &&RequestedPermission| {

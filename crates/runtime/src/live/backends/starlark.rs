@@ -1,4 +1,4 @@
-//! Starlark: our own binary, started again as an interpreter that can do nothing but talk.
+//! Starlark: our own binary, started again as an interpreter that can only exchange messages.
 
 use metier_host::backend::ChildProcess;
 

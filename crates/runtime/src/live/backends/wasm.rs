@@ -1,4 +1,4 @@
-//! WebAssembly: in this process, with nothing but what its grant opens.
+//! WebAssembly: in this process, with only the opened places of its grant.
 
 use metier_catalog::SnapshotContent;
 use metier_host::backend::{Compiler, WasmCode, WasmProcess};
@@ -7,7 +7,7 @@ use metier_wasm::{Cache, WasmLimits};
 use super::{BackendOpening, OpenedBackend};
 use crate::{granted_skill::ActError, live::ActivateError, scanning::MOST_FILE_BYTES};
 
-/// A module that may be run is read as a whole when it is scanned.
+/// A runnable module is read completely when it is scanned.
 const _: () = assert!(WasmLimits::CEILING.module_bytes <= MOST_FILE_BYTES);
 
 /// The argument that makes metier's binary a compiler.
@@ -53,7 +53,7 @@ pub(super) fn open(opening: &BackendOpening<'_>, entrypoint: &str) -> OpenedBack
         .map_err(ActivateError::Session)
 }
 
-/// What the skill asks for, and else what every skill gets; never more than there is.
+/// The limits of the skill, or the defaults; never more than the maximum.
 fn limits(opening: &BackendOpening<'_>) -> WasmLimits {
     let asked = &opening.active.loaded.manifest.code.limits;
     let usual = WasmLimits::default();

@@ -59,7 +59,7 @@ impl RunCommand<'_> {
         FlowValue::default()
     }
 
-    /// The inner command was evaluated as an argument, if the parser recognized it; otherwise it is among the words.
+    /// The inner command was evaluated as an argument, if the parser recognised it; otherwise it is among the words.
     pub(super) fn wrapper(&self, this: &mut Evaluator<'_>) -> FlowValue {
         if self.name == "env" && self.words.is_empty() {
             this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
@@ -106,7 +106,7 @@ impl RunCommand<'_> {
         if matches!(self.name, "cmd" | "su") {
             return self.started(this);
         }
-        // xargs gives its input to the command: what is downloaded or secret may be run or sent.
+        // xargs passes its input to the command: a download or a secret may be run or sent.
         let mut given = self.given();
         given.texts.clear();
         given
@@ -125,7 +125,7 @@ impl RunCommand<'_> {
         Some(invoke(this, module, rest.to_vec(), input, self.at))
     }
 
-    /// What is given is run.
+    /// The arguments are run.
     fn loads(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let given = self.given();
         let taints = given.taints.clone();
@@ -133,7 +133,7 @@ impl RunCommand<'_> {
         given
     }
 
-    /// Programs that run what they are given.
+    /// Programs that run their arguments.
     pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         if let Some(value) = self.module(this) {
             return Some(value);
@@ -216,7 +216,7 @@ impl RunCommand<'_> {
                     FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints,
                 );
             }
-            // What follows the script are its own arguments.
+            // The words after the script are its own arguments.
             if word.known().is_some_and(|word| word.contains('.')) {
                 break;
             }
@@ -225,7 +225,7 @@ impl RunCommand<'_> {
         Some(self.given())
     }
 
-    /// Programs that start what they are given: a file, an address, or a command line.
+    /// Programs that start their argument: a file, a URL, or a command line.
     fn launches(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut taints = Vec::new();
         for word in &self.words {
@@ -235,7 +235,7 @@ impl RunCommand<'_> {
             taints.extend(fetched(this, word));
             let text = word.known().unwrap_or_default();
             let start = text.find("http://").or_else(|| text.find("https://"));
-            // Browsers open addresses; these run what is there.
+            // Browsers open URLs; these run the downloaded file.
             let runs = matches!(self.name, "mshta" | "regsvr32" | "rundll32" | "wmic" | "hh");
             if let Some(start) = start.filter(|_| runs) {
                 let url = text[start..].trim_end_matches(['"', '\'', ')']);
@@ -435,10 +435,10 @@ impl RunCommand<'_> {
     }
 }
 
-/// What PowerShell has to run a text.
+/// PowerShell's ways to run a string.
 const EXPRESSIONS: &[&str] = &["invoke-expression", "scriptblock.create", ".invokescript"];
 
-/// What PowerShell has to load a library.
+/// PowerShell's ways to load a library.
 const LOADERS: &[&str] = &[
     "assembly.load",
     "assembly.loadfrom",
@@ -446,7 +446,7 @@ const LOADERS: &[&str] = &[
     "add-type",
 ];
 
-/// Programs that start what they are given.
+/// Programs that start their arguments.
 const LAUNCHERS: &[&str] = &[
     "start-process",
     "saps",
@@ -471,17 +471,17 @@ const LAUNCHERS: &[&str] = &[
     "javaw",
 ];
 
-/// Programs that make others start automatically.
+/// Programs that register others to start automatically.
 #[rustfmt::skip]
 const STARTERS: &[&str] = &[
     "crontab", "schtasks", "launchctl", "systemctl", "reg", "new-scheduledtask", "register-scheduledtask", "set-itemproperty",
     "new-itemproperty", "set-wmiinstance", "new-ciminstance", "register-wmievent", "defaults",
 ];
 
-/// The maker of a list of what starts automatically.
+/// The command that lists automatic starts.
 const LISTED: &str = "crontab -l";
 
-/// Whether a word is the address of something on the web.
+/// Whether a word is a URL.
 fn is_address(word: &str) -> bool {
     word.starts_with("http://") || word.starts_with("https://")
 }

@@ -126,7 +126,7 @@ impl RunCommand<'_> {
                 request.urls.push(text.to_owned());
             }
         }
-        // Credentials in headers are how interfaces are used.
+        // Credentials in headers are the usual way to use an API.
         let header = matches!(
             previous,
             "-H" | "--header" | "-u" | "--user" | "-headers" | "-b"
@@ -144,7 +144,7 @@ impl RunCommand<'_> {
         }
     }
 
-    /// Whether what follows a flag is sent. The same letter means something else to each program.
+    /// Whether the value of a flag is sent. The same letter has another meaning in each program.
     fn is_data(&self, flag: &str) -> bool {
         let other = matches!(flag, "-f" | "-O" | "-D")
             || (self.name == "wget" && flag.len() == 2)
@@ -152,7 +152,7 @@ impl RunCommand<'_> {
         DATA.contains(&flag.to_ascii_lowercase().as_str()) && !other
     }
 
-    /// Whether what follows a flag is the file that the answer goes to; `curl -sSLo file` too.
+    /// Whether the value of a flag is the output file; `curl -sSLo file` too.
     fn saves_to_next(&self, flag: &str) -> bool {
         if self.name == "curl" {
             return flag == "--output"
@@ -190,7 +190,7 @@ impl RunCommand<'_> {
     }
 }
 
-/// What a command line asks for.
+/// The URL that a command line requests.
 #[derive(Default)]
 struct FetchCommand {
     sent: FlowValue,
@@ -199,13 +199,13 @@ struct FetchCommand {
     urls: Vec<String>,
 }
 
-/// Flags that are followed by what is sent.
+/// Flags whose value is sent.
 #[rustfmt::skip]
 const DATA: &[&str] = &[
     "-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "-f", "--form",
     "--form-string", "-t", "--upload-file", "--post-data", "--post-file", "--body-data", "--body-file", "-body", "-infile",
 ];
-/// Flags that are followed by the file that the answer goes to.
+/// Flags whose value is the output file.
 const SAVE: &[&str] = &[
     "-o",
     "--output",

@@ -62,7 +62,7 @@ impl RunCommand<'_> {
                 {
                     this.act(ActKind::Run, self.at, &line, "password", None, Vec::new());
                 }
-                // The password stands where the archive could: `-P secret kit.zip`.
+                // The password is in the place of the archive: `-P secret kit.zip`.
                 let archive = self
                     .operands()
                     .filter_map(FlowValue::known)
@@ -96,7 +96,7 @@ impl RunCommand<'_> {
         }
     }
 
-    /// Copies files: what is there has the sources of what was here.
+    /// Copies files: the target gets the sources of the original.
     fn copies(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let operands: Vec<FlowValue> = self.operands().cloned().collect();
         let named = self.after(&["-destination", "-t", "--target-directory"]);
@@ -117,7 +117,7 @@ impl RunCommand<'_> {
         Some(FlowValue::default())
     }
 
-    /// The host of the package or the index that an installer is given: `git+https://…`, `package@https://…`, `--index-url …`.
+    /// The host of an installer's package or index: `git+https://…`, `package@https://…`, `--index-url …`.
     fn package_source(&self) -> Option<RemoteHost> {
         let index = INDEXES
             .iter()
@@ -132,8 +132,8 @@ impl RunCommand<'_> {
             .find_map(|word| RemoteHost::of(address_in(word)?))
     }
 
-    /// The packages that an installer is given. What a runner is given after the first one are arguments of the program in it, and
-    /// what follows a flag is a setting.
+    /// The packages of an installer. A runner's words after the first package are arguments of the program in it, and
+    /// a word after a flag is its value.
     fn packages(&self) -> impl Iterator<Item = &FlowValue> {
         const NAMING: &[&str] = &[
             "--from",
@@ -180,11 +180,11 @@ impl RunCommand<'_> {
         found.into_iter()
     }
 
-    /// An installer that is given an address runs what is there, like a shell that is given a download: packages run code when they are
+    /// An installer with a URL runs the download, like a shell with a downloaded script: packages run code when they are
     /// installed. A file that was downloaded before is the same.
     fn installs_address(&self, this: &mut Evaluator<'_>) {
         let mut taints = Vec::new();
-        // Another index, and a module of Go, are addresses as well.
+        // Another index, and a Go module, are URLs as well.
         let index = INDEXES
             .iter()
             .chain(CHANNELS.iter().filter(|_| self.name == "conda"))
@@ -199,7 +199,7 @@ impl RunCommand<'_> {
             .into_iter()
             .chain(module.as_deref())
         {
-            // The index of a package that is named after its host is that of its publisher.
+            // An index that belongs to the host that the package is named after is the publisher's.
             let usual = RemoteHost::of(url).is_none_or(|host| {
                 let own = |word: &FlowValue| {
                     word.known()
@@ -220,7 +220,7 @@ impl RunCommand<'_> {
                 taints.extend(super::fetched(this, word));
                 continue;
             };
-            // A repository that is named in full is an ordinary way to publish.
+            // A repository with its full name is an ordinary way to publish.
             let usual = RemoteHost::of(url).is_none_or(|host| {
                 matches!(
                     host.kind,
@@ -237,7 +237,7 @@ impl RunCommand<'_> {
         }
     }
 
-    /// Whether a container gets the machine: all rights, all files, or the socket of the program that makes containers.
+    /// Whether a container gets the machine: all rights, all files, or the socket of the container engine.
     fn opens_host(&self) -> bool {
         self.texts().any(|word| matches!(word, "run" | "create"))
             && self.texts().any(|word| {
@@ -249,7 +249,7 @@ impl RunCommand<'_> {
             })
     }
 
-    /// What comes out of a fetched archive was fetched, under names that only the archive knows.
+    /// Files from a downloaded archive are downloads, under names that only the archive contains.
     pub(super) fn unpacks(&self, this: &mut Evaluator<'_>, mut value: FlowValue) {
         if !value
             .taints
@@ -267,7 +267,7 @@ impl RunCommand<'_> {
         this.unpacked.get_or_insert_default().join(value);
     }
 
-    /// What opens the machine to others: certificates, administrators, other registries, containers with all rights.
+    /// Changes that open the machine to others: certificates, administrators, other registries, containers with all rights.
     fn opens(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         let lower = line.to_ascii_lowercase();
@@ -298,7 +298,7 @@ impl RunCommand<'_> {
                 this.act(ActKind::Run, self.at, &line, self.name, None, taints);
                 Some(FlowValue::default())
             }
-            // A certificate that is trusted opens every connection to the owner of its key.
+            // A trusted certificate opens every connection to the owner of its key.
             "update-ca-certificates" | "update-ca-trust" | "trust" | "add-trusted-cert" => {
                 self.does(this, ActKind::Unprotect);
                 Some(FlowValue::default())
@@ -443,7 +443,7 @@ const GROUPS: &[&str] = &[
     ",docker",
 ];
 
-/// Flags of conda that do.
+/// Flags of conda with the same meaning.
 const CHANNELS: &[&str] = &["-c", "--channel"];
 
 /// Whether the first part of a module's name is a host.
@@ -451,7 +451,7 @@ fn is_domain(word: &str) -> bool {
     word.contains('.') && !word.starts_with('.') && !word.ends_with(".go")
 }
 
-/// The verbs of installers.
+/// The subcommands of installers.
 const VERBS: &[&str] = &[
     "install",
     "i",
@@ -468,7 +468,7 @@ const VERBS: &[&str] = &[
     "reinstall",
 ];
 
-/// The address in the name of a package.
+/// The URL in the name of a package.
 fn address_in(word: &str) -> Option<&str> {
     let start = word.rfind("http://").or_else(|| word.rfind("https://"))?;
     Some(&word[start..])

@@ -1,4 +1,4 @@
-//! What programs do when a shell starts them.
+//! The acts of programs when a shell starts them.
 
 mod code;
 mod fetch;
@@ -47,7 +47,7 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &CallExpr) -> FlowValue {
         }
         _ => {}
     }
-    // `${x:-other}`: what is not known may be the other one.
+    // `${x:-other}`: an unknown value may be the other one.
     if call.callee == OTHERWISE {
         let mut value = match &call.on {
             Some(on) => this.value(on),
@@ -82,7 +82,7 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &CallExpr) -> FlowValue {
     result
 }
 
-/// `x | sudo bash`: the command within `sudo` gets what `sudo` is given; `xargs` makes arguments of it.
+/// `x | sudo bash`: the command inside `sudo` gets the input of `sudo`; `xargs` turns it into arguments.
 fn wrapped(call: &CallExpr) -> Option<CallExpr> {
     if !WRAPPERS.contains(&call.callee.as_str()) {
         return None;
@@ -138,7 +138,7 @@ pub(super) fn invoke(
     let mut all: Vec<FlowValue> = parts.map(FlowValue::text).collect();
     all.extend(words);
     let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
-    // Names of programs are letters of a case of their own, but for those of Windows.
+    // Names of programs are case-sensitive, except those of Windows.
     let name = if this.language == EvaluatedLanguage::Shell && !first.ends_with(".exe") {
         name.to_owned()
     } else {
@@ -165,7 +165,7 @@ pub(super) fn invoke(
 
 struct RunCommand<'c> {
     name: &'c str,
-    /// As it was written, with its folder.
+    /// As written, with its folder.
     path: &'c str,
     words: Vec<FlowValue>,
     input: FlowValue,
@@ -235,12 +235,12 @@ impl RunCommand<'_> {
         line
     }
 
-    /// The command line is an act of this kind, whatever it is given.
+    /// The command line is an act of this kind, with any arguments.
     fn does(&self, this: &mut Evaluator<'_>, kind: ActKind) {
         this.act(kind, self.at, &self.line(), self.name, None, Vec::new());
     }
 
-    /// What is piped into it is run, as a program of this language.
+    /// Its piped input is run, as a program of this language.
     fn runs_input(
         &self,
         this: &mut Evaluator<'_>,
@@ -259,7 +259,7 @@ impl RunCommand<'_> {
         this.with_ambient(input, |this| this.nested(language, input, self.at))
     }
 
-    /// Arguments and input, put together.
+    /// Arguments and input together.
     fn given(&self) -> FlowValue {
         let mut value = FlowValue::default();
         self.words.iter().for_each(|word| value.absorb(word));
@@ -343,7 +343,7 @@ impl RunCommand<'_> {
         self.started(this)
     }
 
-    /// `cd folder && make`, `make -C folder`, `pip install ./folder`: what was fetched runs, without being named.
+    /// `cd folder && make`, `make -C folder`, `pip install ./folder`: downloaded code runs, without being named.
     fn builds(&self, this: &mut Evaluator<'_>) {
         let Some((_, verbs)) = BUILDERS.iter().find(|(name, _)| *name == self.name) else {
             return;
@@ -376,7 +376,7 @@ impl RunCommand<'_> {
             let around = this.here.as_ref().map(|value| value.taints.clone());
             taints.extend(around.unwrap_or_default());
         }
-        // To build a repository is an ordinary way to install it, if the host is one for repositories.
+        // Building a repository is an ordinary way to install it, if its host is for repositories.
         taints.retain(|taint| {
             let host = RemoteHost::of(&taint.source.what);
             host.is_none_or(|host| !matches!(host.kind, HostKind::Code | HostKind::Known))
@@ -386,7 +386,7 @@ impl RunCommand<'_> {
         }
     }
 
-    /// A program that isn't known: it may be one that the skill fetched.
+    /// An unknown program: it may be one that the skill downloaded.
     fn started(&self, this: &mut Evaluator<'_>) -> FlowValue {
         // `$(API_KEY)`: a variable, as in makefiles.
         if self.words.is_empty()
@@ -424,13 +424,13 @@ pub(super) fn fetched(this: &Evaluator<'_>, path: &FlowValue) -> Vec<Taint> {
 
 fn fetched_from(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
     let cloned = |value: &&FlowValue| value.made_by.as_deref() == Some(CLONED);
-    // Windows finds programs without their ending.
+    // Windows finds programs without their extension.
     let windows = matches!(
         this.language,
         EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch
     );
     let ended = || windows.then(|| this.file(&format!("{path}.exe"))).flatten();
-    // A program may be called like the folder that it was built in.
+    // A program may have the name of the folder that it was built in.
     let own = this
         .file(path)
         .or_else(ended)
@@ -453,7 +453,7 @@ fn fetched_from(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
         .unwrap_or_default()
 }
 
-/// Programs that build, install or start what the current folder contains, with the words that make them do so; none for all.
+/// Programs that build, install or start the content of the current folder, with the words that make them do so; none for all.
 const BUILDERS: &[(&str, &[&str])] = &[
     ("make", &[]),
     ("gmake", &[]),

@@ -87,7 +87,7 @@ impl RunCommand<'_> {
         match self.name {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
             "openssl" if line.contains(" s_client") => Some(self.connection(this)),
-            // The other end gets a way to the shell of this machine.
+            // The other end gets access to the shell of this machine.
             "ssh"
                 if self
                     .after(&["-R"])
@@ -168,7 +168,7 @@ impl RunCommand<'_> {
         }
     }
 
-    /// A downloaded folder: what is run from it later is downloaded code.
+    /// A downloaded folder: files that are run from it later are downloaded code.
     fn clones(&self, this: &mut Evaluator<'_>, url: &str, line: &str) -> FlowValue {
         this.act(
             ActKind::Fetch,
@@ -187,7 +187,7 @@ impl RunCommand<'_> {
         value
     }
 
-    /// `scp them:file here`, `rsync them:file here`: what is run from there later is downloaded code.
+    /// `scp them:file here`, `rsync them:file here`: files that are run from there later are downloaded code.
     fn copies_here(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let words: Vec<&str> = self.operands().filter_map(FlowValue::known).collect();
         let [from, to] = words.as_slice() else {
@@ -238,7 +238,7 @@ impl RunCommand<'_> {
         FlowValue::source(SourceKind::Download, &line, this.site(self.at))
     }
 
-    /// Copies to other machines, and mail; from one folder to another nothing leaves.
+    /// Copies to other machines, and mail; a copy between local folders sends nothing.
     fn copy_elsewhere(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let is_remote = |word: &str| {
             let named = |(host, _): (&str, &str)| host.len() > 1 && !host.contains('/');
@@ -258,7 +258,7 @@ impl RunCommand<'_> {
             .retain(|taint| !(logs_in && taint.source.kind == SourceKind::CredentialFile));
         let from = host.as_ref().map(|host| format!("ssh://{}", host.name));
         this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
-        // What a command on the other machine prints comes from there.
+        // The output of a command on another machine comes from there.
         let prints = from.filter(|_| self.name == "ssh" && self.operands().count() > 1);
         Some(prints.map_or_else(FlowValue::default, |url| {
             FlowValue::source(SourceKind::Download, &url, this.site(self.at))
@@ -286,7 +286,7 @@ impl RunCommand<'_> {
         sent
     }
 
-    /// The classes of .NET that fetch and send.
+    /// The .NET classes that fetch and send.
     fn web_client(&self, this: &mut Evaluator<'_>, name: &str) -> Option<FlowValue> {
         let ends = |verbs: &[&str]| verbs.iter().any(|verb| name.ends_with(verb));
         let url = self

@@ -1,4 +1,4 @@
-//! Programs that make one text of another.
+//! Programs that convert text.
 
 use super::{FETCHERS, RunCommand, invoke};
 use crate::flow::{
@@ -9,7 +9,7 @@ use crate::flow::{
     vocabulary::{CodecKind, rot13, undo},
 };
 
-/// What .NET has to read a file.
+/// The .NET functions that read a file.
 const READERS: &[&str] = &[
     ".readallbytes",
     ".readalltext",
@@ -19,7 +19,7 @@ const READERS: &[&str] = &[
 ];
 
 impl RunCommand<'_> {
-    /// Programs that make one text of another.
+    /// Programs that convert text.
     pub(super) fn text_tool(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let decodes = self.has_flag("--decode", 'd') || self.has_flag("-D", 'D');
         let encoding = match self.name {
@@ -203,7 +203,7 @@ impl RunCommand<'_> {
                 }
                 self.unpacks(this, fetched);
             }
-            // What was copied beside each other before is in the archive.
+            // The archive contains files that were copied together before.
             "tar" | "zip" | "7z" | "compress-archive" => {
                 value.absorb(&this.staged);
                 let archive = self
@@ -283,7 +283,7 @@ impl RunCommand<'_> {
     }
 }
 
-/// `\x63` and `\143`, as `printf` and `echo -e` read them.
+/// `\x63` and `\143`, as `printf` and `echo -e` decode them.
 fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! What files contain, what texts mention, and calls of functions that are known by a value.
+//! The content of files, paths in strings, and calls of functions that are known as values.
 
 use super::{Evaluator, FlowValue, SourceKind, is_dot_env, is_temporary, path_kind, vocabulary};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Evaluator<'_> {
-    /// Records what a text would download and run, if it were a command line.
+    /// Records the download and run in a string, if it were a command line.
     pub(super) fn mention(&mut self, text: &str, at: At) {
         let (acts, used, unparsed) = (self.acts.len(), self.used.len(), self.unparsed.clone());
         let names = self.names.clone();
@@ -67,7 +67,7 @@ impl Evaluator<'_> {
         format!("{UNKNOWN}/{maker}_{}_{at}", self.unit)
     }
 
-    /// The role of a file's path for what is read from it.
+    /// The source kind of data that is read from a path.
     pub(in crate::flow) fn read(&mut self, path: &FlowValue, at: At) -> FlowValue {
         let site = self.site(at);
         let mut value = FlowValue::default();
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
         value
     }
 
-    /// The path of a secret counts as a source: it can be opened where its text is no longer known.
+    /// The path of a secret counts as a source: it can be opened where its string is no longer known.
     pub(in crate::flow) fn name_path(&mut self, value: &mut FlowValue, at: At) {
         if !matches!(
             self.language,
@@ -123,7 +123,7 @@ impl Evaluator<'_> {
         let found = value
             .known()
             .filter(|text| text.len() < 200 && text.contains(['/', '.', '\\']))
-            // A sentence that contains a path is not one; `Login Data` has its blank at the end.
+            // A sentence that contains a path is not a path; `Login Data` has its space at the end.
             .filter(|text| {
                 let sign = text.find(['/', '\\']).unwrap_or(text.len());
                 !text[..sign].contains(' ')
@@ -144,7 +144,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a text may be a command line that downloads and runs something; most texts are not, and parsing takes time.
+/// Whether a string may be a command line that downloads and runs something; most strings are not, and parsing takes time.
 pub(super) fn is_pipeline(text: &str) -> bool {
     const LONGEST: usize = 2000;
     if text.len() > LONGEST || !text.contains("http") {

@@ -1,4 +1,4 @@
-//! Functions of the skill itself, what values keep, and files that programs write.
+//! Functions of the skill itself, sources that values keep, and files that programs write.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::{
     form::{At, CallExpr, Expr},
 };
 
-/// Methods that add what they are given to the value that they are called on.
+/// Methods that add their arguments to their receiver.
 const KEEPERS: &[&str] = &[
     "append",
     "extend",
@@ -111,7 +111,7 @@ impl Evaluator<'_> {
                     .or_else(|| params.get(plain.min(params.len().saturating_sub(1)))),
                 None => params.get(position),
             };
-            // `*rest` gets all that is left.
+            // `*rest` gets all remaining arguments.
             if let Some(rest) = param.and_then(|param| param.strip_prefix('*')) {
                 let mut list = FlowValue::default();
                 let left: Vec<FlowValue> =
@@ -153,7 +153,7 @@ impl Evaluator<'_> {
         let shown = path.texts.iter().find(|path| starts(path));
         let shown = shown.cloned().unwrap_or_else(|| path.shown());
         let mut taints = data.taints.clone();
-        // What starts a program that was downloaded downloads, too.
+        // A program that starts a downloaded program downloads, too.
         if let Some(text) = data.known().filter(|_| starts(&shown)) {
             let words = text.split(|c: char| c.is_whitespace() || "<>\"'=;".contains(c));
             for path in words.filter(|word| word.contains('/')) {

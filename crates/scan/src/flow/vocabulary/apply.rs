@@ -1,4 +1,4 @@
-//! What is done when a known function of Python or JavaScript is called.
+//! The effects of calls to known functions of Python and JavaScript.
 
 use super::given::{applied, is_arithmetic, variable};
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
@@ -37,7 +37,7 @@ pub(in crate::flow) struct KnownCall<'c> {
     pub(in crate::flow) call: &'c CallExpr,
     /// The value whose method it is.
     pub(in crate::flow) on: Option<&'c FlowValue>,
-    /// The values that it is given.
+    /// The values of its arguments.
     pub(in crate::flow) args: &'c KeywordArguments<'c>,
 }
 
@@ -53,7 +53,7 @@ impl KnownCall<'_> {
         arg(self.args, 0, KEYWORDS).cloned().unwrap_or_default()
     }
 
-    /// What a function of files works on: its first argument, or the path whose method it is.
+    /// The path of a file function: its first argument, or the path whose method it is.
     fn path(&self) -> FlowValue {
         match self.on {
             Some(path) if is_path(self.callee) => path.clone(),
@@ -62,7 +62,7 @@ impl KnownCall<'_> {
     }
 }
 
-/// Does what a known function does; `given` has the sources of all that it is given.
+/// Evaluates a known function; `given` has the sources of all arguments.
 pub(in crate::flow) fn apply(
     this: &mut Evaluator<'_>,
     role: FunctionRole,
@@ -108,7 +108,7 @@ pub(in crate::flow) fn apply(
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
-            // Text that is encoded as numbers was meant to be unreadable, and so was text whose codes are computed.
+            // Text that is encoded as numbers was meant to be unreadable, and so was text with computed character codes.
             let computed = value.texts.is_empty()
                 && (value.has(SourceKind::Numbers) || is_arithmetic(called.call));
             if fold == Fold::Chars
@@ -162,7 +162,7 @@ fn files(
             let mode = arg(called.args, position, &["mode"]).and_then(FlowValue::known);
             let writes = mode.is_some_and(|mode| mode.contains(['w', 'a', 'x']));
             let mut value = if writes { given } else { this.read(&path, at) };
-            // A file without a name of its own is known by what made its path.
+            // A file without its own name is identified by the expression that computed its path.
             value.texts = match path.texts.is_empty() {
                 true => vec![path.place().unwrap_or_else(|| this.made_path(callee, at))],
                 false => path.texts,
@@ -259,7 +259,7 @@ fn network(
         FunctionRole::Request => request(this, callee, at, called.args, given),
         FunctionRole::Connect => {
             let host = called.args.iter().find_map(|(_, value)| host_in(value));
-            // A function that returns the connection, or a method of what is connected from then on.
+            // A function that returns the connection, or a method of its receiver, which is connected from then on.
             let returns = ["write", "send", "request"].iter().any(|verb| {
                 super::role(this.language, &format!("{callee}.{verb}")) == Some(FunctionRole::Send)
                     && has_row(this.language, &format!("{callee}.{verb}"))
@@ -324,7 +324,7 @@ fn network(
     }
 }
 
-/// The host that an address names: a text, or the first of a pair.
+/// The host in an address: a string, or the first of a pair.
 fn host_in(value: &FlowValue) -> Option<RemoteHost> {
     let items = value.items.iter().flatten().flat_map(|item| &item.texts);
     value
@@ -334,7 +334,7 @@ fn host_in(value: &FlowValue) -> Option<RemoteHost> {
         .find_map(|text| RemoteHost::of(text).or_else(|| RemoteHost::of(&format!("tcp://{text}"))))
 }
 
-/// Functions that run programs and texts.
+/// Functions that run programs and strings.
 fn code(
     this: &mut Evaluator<'_>,
     role: FunctionRole,
@@ -436,7 +436,7 @@ fn request(
             .is_some_and(|(_, value)| matches!(value.known(), Some("POST" | "PUT" | "PATCH")));
     let hidden = args
         .iter()
-        // What was put together before has the sources of its body, too.
+        // A request that was built before has the sources of its body, too.
         .filter(|(_, value)| {
             !value
                 .made_by
@@ -482,7 +482,7 @@ fn request(
         let value = FlowValue::source(SourceKind::Download, &url, this.site(at));
         this.store_file(&path, value);
     }
-    // What comes back no longer is what was sent.
+    // The response is no longer the sent data.
     let keeps = callee.ends_with(".Request") || callee.ends_with(".request");
     if !keeps {
         given.taints.clear();
@@ -495,7 +495,7 @@ fn request(
     given
 }
 
-/// What was written to a buffer goes out with it.
+/// Data that was written to a buffer is sent with it.
 fn in_memory(this: &Evaluator<'_>, args: &KeywordArguments<'_>, sent: &mut FlowValue) {
     for text in args.iter().flat_map(|(_, value)| &value.texts) {
         if let Some(stored) = this.file(text).filter(|_| text.starts_with(UNKNOWN)) {
@@ -504,7 +504,7 @@ fn in_memory(this: &Evaluator<'_>, args: &KeywordArguments<'_>, sent: &mut FlowV
     }
 }
 
-/// What goes out with a request. Credentials in headers are how interfaces are used; whole environments there are not.
+/// The data that is sent with a request. Credentials in headers are the usual way to use an API; whole environments there are not.
 fn sent_in(args: &KeywordArguments<'_>) -> FlowValue {
     let mut sent = FlowValue::default();
     for (keyword, value) in args {
@@ -601,7 +601,7 @@ fn joined(on: Option<&FlowValue>, first: Option<&FlowValue>, given: FlowValue) -
         Some(items) => {
             let between = separator.and_then(FlowValue::known).unwrap_or("");
             let mut whole = FlowValue::concat(items, between);
-            // What was added to a list is known by its sources only.
+            // A list that was appended to is known only by its sources.
             whole.absorb(&given);
             whole
         }
@@ -672,7 +672,7 @@ fn unchanged(
     }
 }
 
-/// At the end of the function of a program that a shell is asked to start.
+/// The suffix of a function that asks a shell to start a program.
 pub(crate) const IN_SHELL: &str = " in a shell";
 
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
@@ -746,10 +746,10 @@ fn eval(
     first: &FlowValue,
     args: &KeywordArguments<'_>,
 ) -> FlowValue {
-    // A module that is only known when it runs: interesting if it was put together, or came from elsewhere.
+    // A module that is only known at run time: relevant if its name was computed, or came from elsewhere.
     if matches!(callee, "require" | "import") {
         let mut first = first.clone();
-        // A module that is its own address.
+        // A module that is imported by URL.
         if first.known().is_some_and(|text| text.starts_with("data:")) {
             first.taint(SourceKind::Decoded, "data:", this.site(at));
         }

@@ -1,4 +1,4 @@
-//! Variables that a name selects, and functions that are given to other functions.
+//! Variables that a name selects, and functions that are passed to other functions.
 
 use super::{Fold, FunctionRole, KnownCall, role};
 use crate::flow::{EvaluatedLanguage, SourceKind, eval::Evaluator, value::FlowValue};
@@ -25,7 +25,7 @@ pub(super) fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> Flow
     value
 }
 
-/// A function that is given to another one, which calls it: `Thread(target=os.system, args=(line,))`, `map(os.system, lines)`.
+/// A function that is passed to another one, which calls it: `Thread(target=os.system, args=(line,))`, `map(os.system, lines)`.
 pub(super) fn applied(
     this: &mut Evaluator<'_>,
     called: &KnownCall<'_>,
@@ -73,7 +73,7 @@ pub(super) fn applied(
     for (keyword, value) in rest {
         match &value.items {
             Some(_) if maps => words.push((None, each(value))),
-            // `args=(…)`, and each item of what is mapped.
+            // `args=(…)`, and each mapped item.
             Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
             None => words.push((
                 keyword.filter(|word| !matches!(*word, "args" | "kwargs")),
@@ -90,7 +90,7 @@ pub(super) fn is_arithmetic(call: &CallExpr) -> bool {
     let one = ["chr", "fromCharCode", "fromCodePoint"]
         .iter()
         .any(|name| call.callee.ends_with(name));
-    // `bytes(c ^ key for c in data)`; `bytes(head + tail)` is no operation on codes.
+    // `bytes(c ^ key for c in data)`; `bytes(head + tail)` is not an operation on codes.
     let each = |value: &Expr| match value {
         Expr::Parts(parts) => parts.first().is_some_and(is_operation) && parts.len() == 1,
         _ => false,

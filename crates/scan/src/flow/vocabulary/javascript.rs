@@ -1,4 +1,4 @@
-//! What the functions of JavaScript do.
+//! The effects of JavaScript's functions.
 
 use super::{CodecKind as E, Fold, FunctionRole as R};
 use crate::flow::SourceKind as S;
@@ -99,7 +99,7 @@ pub(super) const JAVASCRIPT: &[(&str, R)] = &[
     (".pipe", R::Pipe), ("stream.pipeline", R::Pipe), ("stream/promises.pipeline", R::Pipe), ("stream.promises.pipeline", R::Pipe),
     ("adm-zip.extractAllTo", R::Unpack), ("extract-zip", R::Unpack), ("tar.x", R::Unpack), ("tar.extract", R::Unpack), ("decompress", R::Unpack),
     ("unzipper.Extract", R::Unpack),
-    // Ways out.
+    // Destinations.
     ("net.connect.end", R::Send), ("net.createConnection.end", R::Send), ("net.Socket.end", R::Send), ("tls.connect", R::Connect),
     ("tls.connect.write", R::Send), ("tls.connect.end", R::Send), ("http2.connect", R::Connect), ("http2.connect.request", R::Send),
     ("http2.connect.request.write", R::Send), ("http2.connect.request.end", R::Send), ("EventSource", R::Connect),

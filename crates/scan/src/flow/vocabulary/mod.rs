@@ -1,6 +1,6 @@
-//! What the functions of Python and JavaScript do, as a table.
+//! The effects of the functions of Python and JavaScript, as a table.
 //!
-//! The table names what matters for security and leaves the rest out: an unknown function passes on the sources of what it was given.
+//! The table contains only the functions that matter for security: an unknown function passes on the sources of its arguments.
 
 mod apply;
 mod given;
@@ -13,7 +13,7 @@ pub(super) use apply::{KnownCall, apply};
 use super::{EvaluatedLanguage, SourceKind};
 use crate::text::codec;
 
-/// What a function does.
+/// The effect of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FunctionRole {
     /// Returns data that is worth protecting.
@@ -22,11 +22,11 @@ pub(crate) enum FunctionRole {
     Variable,
     /// Opens the file that its first argument names.
     Open,
-    /// Reads the file that its first argument, or the path that it is called on, names.
+    /// Reads the file that its first argument or its receiver names.
     Read,
-    /// Writes its second argument to the file of its first; or its first to what it is called on.
+    /// Writes its second argument to the file of its first; or its first to its receiver.
     Write,
-    /// Writes to the handle that it is called on.
+    /// Writes to its receiver, a handle.
     WriteHandle,
     /// Writes its first argument to the handle that is its second.
     Dump,
@@ -38,7 +38,7 @@ pub(crate) enum FunctionRole {
     Walk,
     /// Makes a request; the name or an argument determines the method.
     Request,
-    /// Sends what it is given over a connection that it is called on.
+    /// Sends its arguments over its receiver, a connection.
     Send,
     /// Connects to a host.
     Connect,
@@ -46,29 +46,29 @@ pub(crate) enum FunctionRole {
     Listen,
     /// Decodes.
     Decode(CodecKind),
-    /// Combines or splits texts.
+    /// Combines or splits strings.
     Fold(Fold),
     /// Runs a command line in a shell.
     Shell,
     /// Runs a program with arguments.
     Spawn,
-    /// Runs text as code of the same language.
+    /// Runs a string as code of the same language.
     Eval,
     /// Runs the file that its argument names.
     RunFile,
-    /// Unpacks the archive that it is called on, or that its first argument names.
+    /// Unpacks its receiver, an archive, or the one that its first argument names.
     Unpack,
-    /// Calls the function that it is given, with the rest of what it is given.
+    /// Calls the function in its first argument, with its other arguments.
     Apply,
-    /// Runs a template as a command line, if it is one: `$` is the name of other things too.
+    /// Runs a template as a command line, if it is one: `$` has other meanings too.
     Tagged,
-    /// Writes what it is called on, or its first argument, to the file of the last one.
+    /// Writes its receiver, or its first argument, to the file of the last one.
     Pipe,
     /// Deserializes objects, and runs code in them.
     Unpickle,
-    /// Changes what others may do with a file.
+    /// Changes the permissions of a file.
     Permit,
-    /// Shows a text.
+    /// Prints a text.
     Show,
     /// Opens a shell for the connected host, together with the rest of such a program.
     Duplicate,
@@ -97,22 +97,22 @@ pub(crate) enum CodecKind {
     Encrypted,
 }
 
-/// How texts are put together.
+/// How strings are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     /// Path components.
     Path,
     /// The user's home.
     Home,
-    /// A list, with what it is called on in between.
+    /// A list, with the receiver as the separator.
     Join,
     /// Character codes.
     Chars,
-    /// Back to front.
+    /// Reversed.
     Reverse,
-    /// One text for another.
+    /// A replacement in a string.
     Replace,
-    /// It stays what it is.
+    /// Unchanged.
     Same,
     /// A template and its values.
     Format,
@@ -120,7 +120,7 @@ pub(crate) enum Fold {
     Made,
 }
 
-/// Whether a value that this made is a path.
+/// Whether a value that this produced is a path.
 pub(crate) fn is_path(maker: &str) -> bool {
     maker.starts_with("pathlib.")
 }
@@ -136,7 +136,7 @@ pub(super) fn has_row(language: EvaluatedLanguage, callee: &str) -> bool {
     }
 }
 
-/// What a function does, if it is known.
+/// The effect of a function, if it is known.
 pub(crate) fn role(language: EvaluatedLanguage, callee: &str) -> Option<FunctionRole> {
     use std::{collections::HashMap, sync::LazyLock};
     static PYTHON_ROLES: LazyLock<HashMap<&str, FunctionRole>> =
@@ -193,10 +193,10 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         && !upper.contains("AUTHOR")
 }
 
-/// In the place of the function of a request whose host had to be decoded first.
+/// In place of the function of a request whose host had to be decoded first.
 pub(crate) const HIDDEN_HOST: &str = "hidden host";
 
-/// What a known text decodes to.
+/// The decoded form of a known string.
 pub(super) fn undo(encoding: CodecKind, text: &str) -> Option<String> {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     match encoding {
@@ -210,7 +210,7 @@ pub(super) fn undo(encoding: CodecKind, text: &str) -> Option<String> {
     }
 }
 
-/// Each letter thirteen places on.
+/// Rotates each letter by thirteen places.
 pub(super) fn rot13(text: &str) -> String {
     let turn = |c: char, base: u8| char::from((c as u8 - base + 13) % 26 + base);
     text.chars()

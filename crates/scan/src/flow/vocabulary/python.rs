@@ -1,4 +1,4 @@
-//! What the functions of Python do.
+//! The effects of Python's functions.
 
 use super::{CodecKind as E, Fold, FunctionRole as R};
 use crate::flow::SourceKind as S;
@@ -145,7 +145,7 @@ pub(super) const PYTHON: &[(&str, R)] = &[
     ("shutil.copyfileobj", R::Dump), ("os.write", R::Write), ("zipfile.ZipFile.extractall", R::Unpack),
     ("zipfile.ZipFile.extract", R::Unpack), ("tarfile.open.extractall", R::Unpack), ("tarfile.open.extract", R::Unpack),
     ("open.extractall", R::Unpack), ("open.extract", R::Unpack), ("shutil.unpack_archive", R::Unpack),
-    // Ways out.
+    // Destinations.
     ("wget.download", R::Request), ("requests.options", R::Request), ("requests.Session.delete", R::Request),
     ("requests.Session.send", R::Request), ("requests.session.request", R::Request), ("httpx.stream", R::Request),
     ("httpx.patch", R::Request), ("httpx.delete", R::Request), ("httpx.Client.put", R::Request), ("httpx.Client.stream", R::Request),
@@ -173,7 +173,7 @@ pub(super) const PYTHON: &[(&str, R)] = &[
     ("paho.mqtt.publish.single", R::Send), ("paho.mqtt.client.Client.publish", R::Send), ("redis.Redis", R::Connect),
     ("redis.Redis.publish", R::Send), ("dns.resolver.query", R::Send), ("boto3.client.put_object", R::Send),
     ("boto3.client.upload_file", R::Send), ("boto3.resource.Bucket.upload_file", R::Send),
-    // Ways to decode.
+    // Decoders.
     ("base64.decodestring", R::Decode(E::Base64)),
     ("base64.decode", R::Decode(E::Compressed)), ("codecs.getdecoder", R::Decode(E::Compressed)),
     ("lzma.LZMADecompressor.decompress", R::Decode(E::Compressed)), ("zlib.decompressobj.decompress", R::Decode(E::Compressed)),

@@ -20,7 +20,7 @@ use crate::{
     lower::{frame::LoweringFrame, stack::with_stack},
 };
 
-/// What one nested sign may take: without optimisation 6 KiB were measured for the three of `({a:`.
+/// The stack for one nested sign: without optimisation 6 KiB were measured for the three of `({a:`.
 const STACK_PER_SIGN: usize = if cfg!(debug_assertions) {
     6 * 1024
 } else {
@@ -32,7 +32,7 @@ const MOST_LINES_LEFT_OUT: usize = 6;
 const MOST_ANGLES: u32 = 64;
 
 impl ScriptDialect {
-    /// What to try, in order.
+    /// The source types to try, in order.
     fn readings(self) -> [SourceType; 4] {
         let module = SourceType::mjs().with_jsx(true);
         let script = SourceType::cjs().with_jsx(true);
@@ -93,7 +93,7 @@ fn read(text: &str, dialect: ScriptDialect, untyped: bool) -> LoweredProgram {
     salvage::salvage(text, first.unwrap_or_default())
 }
 
-/// The first reading without errors, or else the first that gives anything; where it stopped if there is none.
+/// The first reading without errors, or otherwise the first with a result; the position of the error if there is none.
 fn best(text: &str, dialect: ScriptDialect, untyped: bool) -> Result<LoweredProgram, At> {
     let mut best = None;
     let mut failure = None;

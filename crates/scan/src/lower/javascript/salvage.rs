@@ -1,14 +1,14 @@
-//! The calls of a text that cannot be parsed, with the texts and names between their brackets.
+//! The calls of a text that cannot be parsed, with the strings and names between their brackets.
 //!
-//! No scopes and no imports, only paths as they are written. It is enough for rules about `eval(…)` or an address, and a
+//! No scopes and no imports, only paths as written. It is enough for rules about `eval(…)` or a URL, and a
 //! broken line at the end of a file does not hide the lines above it.
 
 use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, Stmt};
 
-/// Brackets that are open at once; what is in further ones belongs to the last.
+/// The maximum number of open brackets; the content of further ones belongs to the last.
 const MOST_OPEN: usize = 200;
 
-/// Takes the calls from a text; `broken` is where reading it failed.
+/// Collects the calls from a text; `broken` is where parsing failed.
 pub(super) fn salvage(text: &str, broken: At) -> LoweredProgram {
     let mut salvage = Salvage {
         text,
@@ -32,7 +32,7 @@ pub(super) fn salvage(text: &str, broken: At) -> LoweredProgram {
 struct Salvage<'a> {
     text: &'a str,
     at: usize,
-    /// The path that was read last, if nothing came after it.
+    /// The last path, if nothing came after it.
     path: Option<(usize, usize)>,
     /// Brackets that are open: calls, or `None` for others.
     open: Vec<Option<CallExpr>>,
@@ -70,7 +70,7 @@ impl Salvage<'_> {
                     .path
                     .take()
                     .and_then(|(from, to)| Some((from, self.text.get(from..to)?)))
-                    // What these ask is no argument of anything.
+                    // Their conditions are not arguments of a call.
                     .filter(|(_, path)| {
                         !matches!(*path, "if" | "for" | "while" | "switch" | "with" | "catch")
                     });

@@ -2,7 +2,7 @@
 
 use crate::form::{At, Expr};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum What {
     /// The end of a line.
@@ -11,9 +11,9 @@ pub(super) enum What {
     Mark(&'static str),
     /// A bare word: a command, a flag, a number, an argument.
     Word(String),
-    /// A quoted text.
+    /// A quoted string.
     Text(String),
-    /// A text in double quotes with values in it.
+    /// A string in double quotes with values in it.
     Mixed(Vec<Expr>),
     /// `$x`, `$env:X`.
     Name(String),
@@ -38,7 +38,7 @@ const MARKS: &[&str] = &[
 /// The distance in which a closing bracket is searched: text with many opening brackets must not be searched to the end each time.
 const NEAR: usize = 512;
 
-/// Takes a text apart.
+/// Splits a text into tokens.
 pub(super) fn tokens(text: &str) -> Vec<PowerShellToken> {
     let mut out: Vec<PowerShellToken> = Vec::new();
     let mut at = 0;

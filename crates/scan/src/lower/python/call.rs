@@ -98,7 +98,7 @@ impl Python {
         Some(self.of(base.clone(), &key))
     }
 
-    /// What a call is given.
+    /// The arguments of a call.
     fn args(&mut self, node: &ExprCall) -> Vec<Arg> {
         let mut args =
             Vec::with_capacity(node.arguments.args.len() + node.arguments.keywords.len());

@@ -11,7 +11,7 @@ use crate::form::{Arg, At, Expr, Stmt};
 use crate::lower::frame::{MemberChain, call, is_long, method};
 
 impl Python {
-    /// Lowers an expression; what must happen before it (loops of comprehensions, `:=`) is put into the body.
+    /// Lowers an expression; its side effects (loops of comprehensions, `:=`) are put into the body.
     pub(super) fn expr(&mut self, expr: &Py) -> Expr {
         match expr {
             Py::Name(name) => self.name(name.id.as_str(), name.range.start().to_u32()),
@@ -297,7 +297,7 @@ impl Python {
         Expr::Parts(parts)
     }
 
-    /// The loop variables are bound ahead; what is left are the elements and what they are asked.
+    /// The loop variables are bound first; the elements and the conditions remain.
     fn comprehension(&mut self, elements: &[&Py], generators: &[Comprehension]) -> Expr {
         let mut conditions = Vec::new();
         for generator in generators {

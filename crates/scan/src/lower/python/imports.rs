@@ -1,6 +1,6 @@
-//! Which names a module's imports bind.
+//! The names that a module's imports bind.
 //!
-//! Imports of the whole module are noted before anything is lowered: a function may use what is imported below it. The same goes for
+//! Imports of the whole module are recorded before anything is lowered: a function may use later imports. The same applies to
 //! a name that the module binds once, to a name (`s = os.system`).
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use ruff_python_ast::{
 use super::Python;
 use crate::form::Expr;
 
-/// What `from … import *` brings, for the modules where it matters.
+/// The names imported by `from … import *`, for the relevant modules.
 const STARS: &[(&str, &[&str])] = &[
     (
         "base64",
@@ -103,7 +103,7 @@ const STARS: &[(&str, &[&str])] = &[
 ];
 
 impl Python {
-    /// Notes what a module binds, before it is lowered.
+    /// Records the bindings of a module, before it is lowered.
     pub(super) fn hoist(&mut self, body: &[PyStmt]) {
         let mut bound = HashMap::new();
         self.hoist_into(body, &mut bound, 0);
@@ -208,7 +208,7 @@ impl Python {
         })
     }
 
-    /// A member of a dotted name, without the detours that lead to the same thing.
+    /// A member of a dotted name, without indirect ways to the same name.
     pub(super) fn member(&self, path: &str, key: &str) -> String {
         match (path, key) {
             (_, "__dict__" | "__call__") if !path.is_empty() => path.to_owned(),

@@ -204,7 +204,7 @@ impl Python {
         self.frame.opaque -= 1;
     }
 
-    /// `a[k] = x` with an unknown key adds to what `a` is.
+    /// `a[k] = x` with an unknown key adds to the value of `a`.
     fn assign_entry(&mut self, target: &Py, at: At, value: Expr) {
         let Py::Subscript(subscript) = target else {
             return;

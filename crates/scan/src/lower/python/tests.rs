@@ -1,4 +1,4 @@
-//! What Python looks like in the common form.
+//! The common form of Python.
 
 use proptest::prelude::*;
 

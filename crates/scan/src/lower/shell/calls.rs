@@ -93,7 +93,7 @@ const WRAPPERS: &[WrappingCommand] = &[
     ),
 ];
 
-/// What a command does: usually a call, but `read` and similar ones bind names.
+/// The effect of a command: usually a call, but `read` and similar ones bind names.
 pub(super) fn statements(words: Vec<Expr>, at: At, end: At) -> Vec<Stmt> {
     if words.is_empty() {
         return Vec::new();
@@ -206,7 +206,7 @@ fn alias(arg: &Arg) -> Option<Stmt> {
     })
 }
 
-/// The call that words make. Programs that run another keep it as a nested call: `sudo -n curl x` is `sudo ["-n", curl ["x"]]`.
+/// The call for a list of words. Programs that run another keep it as a nested call: `sudo -n curl x` is `sudo ["-n", curl ["x"]]`.
 fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> CallExpr {
     let rest = words.split_off(1);
     let (callee, on) = match words.pop() {

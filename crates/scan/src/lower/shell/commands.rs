@@ -13,7 +13,7 @@ use super::words::{WordPiece, is_word, join};
 use super::{Lower, children};
 use crate::form::{Arg, At, CallExpr, Expr, Stmt, WRITE};
 
-/// After so many pipes the value gets a name: expressions must not nest as deep as a pipeline is long.
+/// After this many pipes the value gets a name: expressions must not nest as deep as a pipeline is long.
 const PIPES: usize = 8;
 /// More redirections than this don't nest, either.
 const REDIRECTS: usize = 4;
@@ -325,7 +325,7 @@ impl<'t> Lower<'t> {
         }
     }
 
-    /// What the parser gave up on: runs of words are commands, `|` pipes what was before.
+    /// A part that the parser gave up on: runs of words are commands, `|` pipes the previous ones.
     fn wreck(&mut self, node: Node<'t>, out: &mut Vec<Stmt>) {
         let mut run: Vec<Node<'t>> = Vec::new();
         let mut redirects = Vec::new();
@@ -479,7 +479,7 @@ impl<'t> Lower<'t> {
                     end,
                 };
                 if errors && operator.contains('>') {
-                    // Errors don't flow on: the path is shown, the pipe stays whole.
+                    // Errors are not passed on: the path is recorded, the pipe is unchanged.
                     if !matches!(&write.args[0].value, Expr::Text(path, _) if path == "/dev/null") {
                         self.before.push(Stmt::Do(Expr::Call(Box::new(write))));
                     }

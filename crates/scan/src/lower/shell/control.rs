@@ -1,4 +1,4 @@
-//! Control flow: loops, conditions and functions. What is asked comes first, every branch is part of the body.
+//! Control flow: loops, conditions and functions. The condition comes first, every branch is part of the body.
 
 use tree_sitter::Node;
 

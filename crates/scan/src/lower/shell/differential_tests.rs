@@ -1,8 +1,8 @@
-//! The two readers of shell agree on what they share.
+//! The two parsers of shell agree where both apply.
 //!
-//! `metier_model::shell` decides what a permission covers: it is closed, and gives up where shells differ. The lowering of the scanner has to
-//! continue after mistakes, and follows data. Both list commands, redirects and substitutions, so one is the oracle of the other: on every text
-//! that the closed grammar accepts, both see the same programs and the same written files.
+//! `metier_model::shell` determines which commands a permission covers: its grammar is closed, and it gives up where shells differ. The
+//! lowering of the scanner has to continue after mistakes, and follows data. Both list commands, redirects and substitutions, so one is the
+//! oracle of the other: on every text that the closed grammar accepts, both see the same programs and the same written files.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use proptest::prelude::{Just, Strategy, prop_oneof, proptest};
 use super::Patience;
 use crate::form::{CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE};
 
-/// What a reader saw of a text.
+/// The results of a parser for a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     /// Programs with a literal name, without their folder.
@@ -25,7 +25,7 @@ struct Seen {
 const BINDING: &[&str] = &[
     "declare", "export", "local", "read", "readonly", "typeset", "unset",
 ];
-/// Redirects to these keep nothing.
+/// Redirects to these store nothing.
 const STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
 /// The name of a program: without its folder, and one name for builtins that have several.
@@ -102,8 +102,8 @@ impl Seen {
         call.input.iter().for_each(|value| self.value(value));
     }
 
-    /// Leaves out what the two readers mean to treat differently: names that no program has (the scanner also looks for operations on values),
-    /// and paths that a shell expands.
+    /// Leaves out intended differences between the two parsers: names that no program has (the scanner also looks for operations on
+    /// values), and paths that a shell expands.
     fn shared(mut self) -> Self {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
         self.programs.retain(|name| {
@@ -126,7 +126,7 @@ fn unfolds(line: &ShellLine) -> bool {
         .any(|command| command.runs_arguments() || command.words.first().is_some_and(expands))
 }
 
-/// Compares the readers; whether the closed grammar accepts the text, so that there was something to compare.
+/// Compares the parsers; returns whether the closed grammar accepts the text, so that something was compared.
 #[track_caller]
 fn compare(text: &str) -> bool {
     let Ok(line) = parse(text) else {
@@ -188,7 +188,7 @@ fn both_readers_see_the_same_commands_and_files() {
     }
 }
 
-/// Words as people write them, without a meaning of their own.
+/// Typical words, without a special meaning.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         5 => proptest::sample::select(vec!["x", "-n", "a.txt", "src/main.rs", "--all", "1", "k=v"])
@@ -238,7 +238,7 @@ fn redirect() -> impl Strategy<Value = String> {
     proptest::sample::select(forms).prop_map(str::to_owned)
 }
 
-/// One command; what is around it is for [`line`].
+/// One command; [`line`] adds the rest.
 fn simple() -> impl Strategy<Value = String> {
     let words = proptest::collection::vec(word(), 0..4);
     let redirects = proptest::collection::vec(redirect(), 0..2);

@@ -38,7 +38,7 @@ impl<'t> Lower<'t> {
         }
     }
 
-    /// What a command prints.
+    /// The output of a command.
     fn substitution(&mut self, node: Node<'t>) -> Expr {
         if !self.enter(node) {
             return Expr::Nothing;

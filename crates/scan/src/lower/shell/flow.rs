@@ -1,9 +1,9 @@
-//! Output and input of statements: what they print as one value, and who among them reads what they are given.
+//! Output and input of statements: their output as one value, and which of them reads the input.
 
 use super::calls::NO_READERS;
 use crate::form::{CallExpr, Expr, Stmt, WRITE};
 
-/// What statements print, as one value. Bindings and functions among them go to `out`.
+/// The output of statements, as one value. Bindings and functions among them go to `out`.
 pub(in crate::lower) fn output(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
     let mut values = Vec::new();
     drain(body, out, &mut values);
@@ -14,7 +14,7 @@ pub(in crate::lower) fn output(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
     }
 }
 
-/// What statements print to a pipe or file, one after the other: `(crontab -l; echo '* * * * * x') | crontab -` has a text.
+/// The output of statements to a pipe or file, in order: `(crontab -l; echo '* * * * * x') | crontab -` has a text.
 pub(super) fn printed(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
     match output(body, out) {
         Expr::Parts(values) => {
@@ -44,7 +44,7 @@ fn drain(body: Vec<Stmt>, out: &mut Vec<Stmt>, values: &mut Vec<Expr>) {
     }
 }
 
-/// Gives statements their input: to the first `read`, else to the first command that could read it, else to the last command.
+/// Gives statements their input: to the first `read`, otherwise to the first command that could read it, otherwise to the last command.
 pub(in crate::lower) fn feed(body: &mut Vec<Stmt>, input: Expr) {
     let mut input = Some(input);
     for wanted in [

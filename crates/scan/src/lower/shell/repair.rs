@@ -1,11 +1,11 @@
-//! What is done to a text so that the grammar can read it. Every change keeps the length: positions stay true.
+//! Changes to a text so that the grammar can parse it. Every change keeps the length: positions stay valid.
 //!
 //! Three things are common in the wild and unknown to tree-sitter's grammar: prompts in documentation (`$ curl …`), a brace expansion
 //! in place of a command (`{curl,-s,x}`), and a subshell that begins a substitution (`$((a; b) | c)`, read as arithmetic).
 
 use tree_sitter::{Node, Tree};
 
-/// Blanks prompts at the beginning of lines, and NULs (the lexer looks ahead to the end of the text for each of them).
+/// Replaces prompts at the start of lines by spaces, and NULs (the lexer looks ahead to the end of the text for each of them).
 pub(super) fn prompts(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -134,7 +134,7 @@ fn braces(bytes: &mut [u8], open: usize, work: &mut usize) -> bool {
     true
 }
 
-/// `$((a) | b)` becomes `$( a  | b)`: the inner pair is blanked unless it closes together with the outer one.
+/// `$((a) | b)` becomes `$( a  | b)`: the inner pair is replaced by spaces unless it closes together with the outer one.
 fn parens(bytes: &mut [u8], dollar: usize, work: &mut usize) -> bool {
     let open = dollar + 2;
     let close = scan(bytes, open + 1, work, |byte, _, depth| {

@@ -369,7 +369,7 @@ fn hostile_texts_end() {
 
 #[test]
 fn nothing_hides_behind_depth_length_or_noise() {
-    // What is cut is reported to the user; everything else must be there.
+    // Anything that is cut is reported to the user; all other lines must be present.
     let found = |text: &str| {
         let program = shell(text);
         assert!(
@@ -417,7 +417,7 @@ proptest! {
     }
 }
 
-/// The parser is written in C, and two kinds of character made it read where there is nothing.
+/// The parser is written in C, and two kinds of characters made it read invalid addresses.
 #[test]
 fn characters_beyond_ascii_are_safe_and_kept() {
     for unit in [

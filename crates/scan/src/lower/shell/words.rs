@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::{Lower, children};
 use crate::form::{At, Expr};
 
-/// How many words one word may become.
+/// The maximum number of words that one word may become.
 const WORDS: usize = 64;
 /// Words with more pieces than this keep their braces.
 const PIECES: usize = 512;
@@ -50,7 +50,7 @@ pub(super) fn is_word(kind: &str) -> bool {
 }
 
 impl<'t> Lower<'t> {
-    /// The words that these nodes make. Nodes that touch, or are parted by nothing but `\` and a line end, are one word.
+    /// The words of these nodes. Nodes that touch, or are separated only by `\` and a line end, are one word.
     pub(super) fn words(&mut self, nodes: &[Node<'t>]) -> Vec<Expr> {
         let mut words = Vec::with_capacity(nodes.len());
         let mut pieces = Vec::new();
@@ -176,7 +176,7 @@ impl<'t> Lower<'t> {
     }
 }
 
-/// What is between the quotes; the closing one may be missing.
+/// The text between the quotes; the closing one may be missing.
 fn inner<'s>(source: &'s str, open: &str, close: char) -> &'s str {
     let rest = source.strip_prefix(open).unwrap_or(source);
     rest.strip_suffix(close).unwrap_or(rest)
@@ -235,7 +235,7 @@ fn backticks(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Undoes the escapes of `$'…'`. Bytes are put together before they are decoded: `\xc3\xa9` is one letter.
+/// Undoes the escapes of `$'…'`. Bytes are joined before they are decoded: `\xc3\xa9` is one letter.
 fn ansi(text: &str) -> String {
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -296,7 +296,7 @@ fn ansi(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Braces are expanded, breaks end a word, and what is left is put together.
+/// Braces are expanded, breaks end a word, and the remaining pieces are joined.
 fn finish(pieces: Vec<WordPiece>, words: &mut Vec<Expr>) {
     if pieces.is_empty() {
         return;
@@ -315,7 +315,7 @@ fn finish(pieces: Vec<WordPiece>, words: &mut Vec<Expr>) {
     }
 }
 
-/// Texts that touch become one; several different pieces a `Join`.
+/// Adjacent strings become one; several different pieces a `Join`.
 pub(super) fn join(pieces: Vec<WordPiece>) -> Expr {
     let mut out: Vec<Expr> = Vec::new();
     for piece in pieces {
@@ -377,7 +377,7 @@ fn expand(pieces: Vec<WordPiece>) -> Vec<Vec<WordPiece>> {
     done
 }
 
-/// The first group that is an expansion: where it opens and closes, and what it offers. A call next to the group
+/// The first group that is an expansion: where it opens and closes, and its alternatives. A call next to the group
 /// is kept in the first alternative only: nested groups would multiply it otherwise.
 fn group(word: &[WordPiece]) -> Option<(usize, usize, Vec<Vec<WordPiece>>)> {
     for (open, _) in word

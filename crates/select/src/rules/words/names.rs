@@ -1,6 +1,6 @@
 //! Names that are the same in every language: programming languages, frameworks and tools.
 //!
-//! Languages whose name is a common word (`go`, `c`, `r`, `d`) are not included; they are recognized with a capital
+//! Languages whose name is a common word (`go`, `c`, `r`, `d`) are not included; they are recognised with a capital
 //! after a word such as *in* or *to*.
 
 /// Languages, frameworks and tools. They are the topic of a task, but don't show that something is to be written.

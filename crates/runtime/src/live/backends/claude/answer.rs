@@ -1,4 +1,4 @@
-//! What a command of Claude answers: an exit code, a text, or JSON.
+//! The output of a Claude command: an exit code, text, or JSON.
 //!
 //! ```text
 //! exit 2                        blocks the call or the message; standard error is the reason
@@ -38,7 +38,7 @@ pub(super) struct Printed<'a> {
     pub(super) cut: bool,
 }
 
-/// Judges what a command printed.
+/// Judges the output of a command.
 pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     let mut judged = Judged::default();
     let stdout = printed.stdout;
@@ -50,7 +50,7 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     let answer = stdout.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     match serde_json::from_str::<Value>(answer) {
         Ok(answer) if answer.is_object() => judged.read(hook, &answer),
-        // Its end is missing, and with it perhaps a no. How long it gets is often up to those whom it is to stop.
+        // Its end is missing, and may contain a denial. The length of the output is often up to those whom the command should stop.
         Err(_) if printed.cut && answer.starts_with('{') => {
             judged.stop(hook, "its output exceeds the limit");
         }
@@ -68,7 +68,7 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     judged
 }
 
-/// Whether a text that is not a verdict contains the words of one that denies.
+/// Whether text that is not a verdict contains the words of a denial.
 fn names_a_verdict(text: &str) -> bool {
     let has = |word: &str| text.contains(word);
     has("\"permissionDecision\"")
@@ -90,7 +90,7 @@ impl Judged {
         }
     }
 
-    /// The agent is to stop: a call and a message are stopped, and a turn that ends is left to end.
+    /// The agent must stop: a call and a message are stopped, and a turn that ends is not continued.
     fn end(&mut self, hook: &CommandHook, reason: &str) {
         match hook.phase {
             HookPhase::AfterResponse => self
@@ -182,7 +182,7 @@ mod tests {
         printed(&hook("PreToolUse", HookPhase::BeforeToolCall), stdout)
     }
 
-    /// The result of a command that printed this and exited with code 0.
+    /// The result of a command with this output and exit code 0.
     fn printed(hook: &CommandHook, stdout: &str) -> Judged {
         let printed = Printed {
             stdout,

@@ -1,7 +1,7 @@
-//! Between an event of ours and one of OpenClaw's: what a handler is shown, and what of its changes is taken.
+//! Conversion between our events and OpenClaw's: the event that a handler gets, and the changes that are accepted.
 //!
 //! A handler of OpenClaw returns nothing; its changes to the event are its answer. As in OpenClaw, `event.messages` and
-//! `event.context` are read, and of the context only what the phase lets a hook change.
+//! `event.context` are read, and of the context only the fields that the phase lets a hook change.
 
 use metier_model::{HookPhase, hooks::openclaw};
 use metier_sdk::wire::{OpenclawChange, OpenclawEvent};
@@ -32,7 +32,7 @@ pub(super) struct TakenChanges {
     pub(super) said: Vec<String>,
 }
 
-/// An event of ours, as a handler sees it.
+/// Our event in the form for a handler.
 pub(super) fn asked(
     raised: &openclaw::OpenClawEvent,
     event: &Value,
@@ -82,7 +82,7 @@ pub(super) fn asked(
     }
 }
 
-/// What OpenClaw's events about an incoming message have. There is one channel here, and the user is the one who writes.
+/// The fields of OpenClaw's events about an incoming message. There is one channel here, and the user is the author.
 fn received(
     action: &str,
     message: &Value,
@@ -110,14 +110,14 @@ fn received(
     put("provider", CHANNEL.into());
 }
 
-/// A time in milliseconds since 1970, which is how events about messages have it.
+/// A time in milliseconds since 1970, which is the form in events about messages.
 fn milliseconds(timestamp: &str) -> Option<u64> {
     let time = humantime::parse_rfc3339(timestamp).ok()?;
     let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
     u64::try_from(since.as_millis()).ok()
 }
 
-/// The fragments of a prompt as files that are nowhere.
+/// The fragments of a prompt as virtual files.
 fn files(fragments: &Value) -> Value {
     let fragments = fragments.as_array().map(Vec::as_slice).unwrap_or_default();
     let file = |(position, fragment): (usize, &Value)| {
@@ -179,7 +179,7 @@ pub(super) fn taken(
     }
 }
 
-/// Files that were not there before, or have another content now. One without content is none.
+/// Files that are new or have other content now. Files without content are ignored.
 fn added_files(before: &Value, after: &Value) -> Vec<Value> {
     let list = |context: &Value| {
         context["bootstrapFiles"]
@@ -211,7 +211,7 @@ fn appended(event: &Value, added: Vec<Value>) -> Option<Value> {
     Some(event)
 }
 
-/// The event with those fields that a handler gave another value: theirs, ours.
+/// The event with the fields that a handler changed: its name, ours.
 fn changed(
     event: &Value,
     asked: &OpenclawEvent,

@@ -15,7 +15,7 @@ fn raised(kind: &str, action: &str) -> &'static openclaw::OpenClawEvent {
     found.unwrap()
 }
 
-/// Lets a handler change an event, and takes what it changed.
+/// Lets a handler change an event, and applies the changes.
 fn after(
     (kind, action): (&str, &str),
     event: &Value,

@@ -100,7 +100,7 @@ impl JavaScript {
         self.frame.ascend();
     }
 
-    /// The member of a value that is taken apart.
+    /// A member of a destructured value.
     fn part(&self, value: &Expr, name: &str) -> Expr {
         match value {
             Expr::Name(path, at) if !path.starts_with('@') => {
@@ -258,7 +258,7 @@ impl JavaScript {
         }
     }
 
-    /// What each round of a loop binds.
+    /// The values that each round of a loop binds.
     pub(super) fn bind_each(&mut self, left: &ForStatementLeft<'_>, source: Expr, at: At) {
         self.frame.opaque += 1;
         match left {
@@ -296,7 +296,7 @@ fn with_default(value: Expr, default: Expr) -> Expr {
     }
 }
 
-/// The elements of a list that is taken apart, or the whole for each.
+/// The elements of a destructured list, or the whole for each.
 enum Elements {
     Each(std::vec::IntoIter<Expr>),
     Whole(Expr),
@@ -313,7 +313,7 @@ impl Elements {
         }
     }
 
-    /// What to add to `Frame::opaque`: the whole is not the element.
+    /// The increment of `Frame::opaque`: the whole is not the element.
     fn opaque(&self) -> u32 {
         u32::from(matches!(self, Self::Whole(_)))
     }

@@ -10,7 +10,7 @@ use super::expr::makes_function;
 use crate::form::{Arg, At, CallExpr, Expr, Stmt};
 use crate::lower::frame::{call, method};
 
-/// A member that is called: of what, and under which key.
+/// The object and key of a called member.
 type MemberAccess<'e, 'a> = (&'e Expression<'a>, Result<&'e str, &'e Expression<'a>>);
 
 impl JavaScript {
@@ -147,7 +147,7 @@ impl JavaScript {
             return module;
         }
         match path.as_str() {
-            // What it returns does the same as the function that it is given.
+            // Its result does the same as the function in its argument.
             "util.promisify" | "promisify"
                 if matches!(args.first().map(|arg| &arg.value), Some(Expr::Name(..))) =>
             {
@@ -197,7 +197,7 @@ impl JavaScript {
         call(Expr::Name(path, start), args, at, end)
     }
 
-    /// What a call is given: objects among it become named arguments, after the others.
+    /// The arguments of a call: objects among them become named arguments, after the others.
     fn args(&mut self, arguments: &[Argument<'_>]) -> Vec<Arg> {
         let mut args = Vec::with_capacity(arguments.len());
         let mut named = Vec::new();
@@ -315,7 +315,7 @@ impl JavaScript {
         }
     }
 
-    /// The names of parameters; a pattern gets a made-up name and is taken apart in the body, where defaults are bound too.
+    /// The names of parameters; a pattern gets a generated name and is destructured in the body, where defaults are bound too.
     pub(super) fn params(&mut self, params: &FormalParameters<'_>) -> Vec<String> {
         let mut names = Vec::with_capacity(params.items.len());
         for param in &params.items {
@@ -369,7 +369,7 @@ fn is_function(expr: &Expression<'_>) -> bool {
     )
 }
 
-/// What is called, without the wrappings that don't change it.
+/// The callee, without the wrappers that don't change it.
 fn bare<'e, 'a>(expr: &'e Expression<'a>) -> &'e Expression<'a> {
     let mut expr = expr;
     loop {

@@ -13,7 +13,7 @@ use crate::form::{Arg, Expr, Stmt};
 use crate::lower::frame::{MemberChain, call, is_long, is_simple};
 
 impl JavaScript {
-    /// Lowers an expression; what must happen before it is put into the body.
+    /// Lowers an expression; its side effects are put into the body.
     pub(super) fn expr(&mut self, expr: &Expression<'_>) -> Expr {
         match expr {
             Expression::StringLiteral(text) => {
@@ -340,7 +340,7 @@ impl JavaScript {
         Expr::Parts(parts)
     }
 
-    /// Keys and values of an object; what is spread into it has no key.
+    /// Keys and values of an object; spread values have no key.
     pub(super) fn properties(
         &mut self,
         object: &ObjectExpression<'_>,
@@ -360,7 +360,7 @@ impl JavaScript {
         pairs
     }
 
-    /// A property's key: a text where it is known.
+    /// A property's key: a string where it is known.
     pub(super) fn key(&mut self, key: &PropertyKey<'_>) -> Option<Expr> {
         match key {
             PropertyKey::StaticIdentifier(name) => {

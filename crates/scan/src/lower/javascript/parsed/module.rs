@@ -1,4 +1,4 @@
-//! What modules are called, and the detours that lead to the same name.
+//! Names of modules, and indirect ways to the same name.
 
 use oxc_ast::ast::{Expression, ImportDeclaration, ImportDeclarationSpecifier, Statement};
 
@@ -15,7 +15,7 @@ pub(super) fn module_name(source: &str) -> String {
     }
 }
 
-/// Whether calling this with a text loads a module.
+/// Whether calling this with a string loads a module.
 pub(super) fn is_require(path: &str) -> bool {
     matches!(
         path,

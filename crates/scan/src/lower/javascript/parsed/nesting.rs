@@ -1,13 +1,13 @@
 //! The possible nesting depth of a text, before it is parsed.
 //!
-//! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow function as
-//! such, and reads it again as something else if it was not: what is nested in `n` of them is read `n` times. [`is_tangled`]
-//! adds that up, and refuses what no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB. It refuses what is
-//! nested implausibly deep as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
+//! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow
+//! function as such, and parses it again as something else if it was not: code nested in `n` of them is parsed `n` times. [`is_tangled`]
+//! adds that up, and refuses code that no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB. It refuses
+//! implausibly deep nesting as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
 
-/// How often brackets may be read again in all: half a second's worth.
+/// The total number of times that brackets may be parsed again: half a second's worth.
 const MOST_AGAIN: usize = 300_000;
-/// How deep a text may nest: brackets, and whatever else is read by recursion. Bundlers reach a few hundred.
+/// The maximum nesting: brackets, and other constructs that are parsed by recursion. Bundlers reach a few hundred.
 const DEEPEST: u32 = 8_000;
 
 /// How many signs and words of a text could nest something, and the longest run of `<` without an end. Strings and comments are
@@ -111,7 +111,7 @@ struct NestingScan<'a> {
     again: usize,
     /// Signs since the last bracket, comma or end of a statement after which the same rule begins again: `!!!!`, `a=a=a=`, `else if`.
     here: u32,
-    /// All of them on the way down here, and the brackets.
+    /// The sum for all open levels, and the brackets.
     depth: u32,
     deepest: u32,
     /// The last sign that was not whitespace or a comment; `a` for a word, `r` for a word that a value follows.
@@ -311,7 +311,7 @@ impl NestingScan<'_> {
         self.at += memchr::memmem::find(rest, end).map_or(rest.len(), |found| found + end.len());
     }
 
-    /// Whether what follows a `(` could be parameters: a pattern, or a name and a sign that goes with one.
+    /// Whether the text after a `(` could be parameters: a pattern, or a name and a sign that can follow it.
     fn is_doubtful(&self) -> bool {
         let mut rest = self.bytes.get(self.at..).unwrap_or_default().iter();
         let mut named = false;

@@ -1,4 +1,4 @@
-//! What JavaScript looks like in the common form.
+//! The common form of JavaScript.
 
 use proptest::prelude::*;
 
@@ -368,7 +368,7 @@ fn implausibly_deep_nesting_is_not_parsed() {
     ] {
         assert!(deep(before, after, 10_000).cut, "{before}");
     }
-    // Templates take the most stack. Where the count is led astray (`a++ /` begins no regular expression), there is enough of it.
+    // Templates take the most stack. Where the count is wrong (`a++ /` begins no regular expression), there is enough of it.
     drop(deep("`${", "}`", 7_900));
     drop(deep("a++ /`${", "}`", 7_900));
     let hidden = format!("a++ /{}x{}", "`${".repeat(100_000), "}`".repeat(100_000));
@@ -572,7 +572,7 @@ fn what_would_be_read_again_and_again_is_not_parsed() {
         let program = javascript(&unit.repeat(7_000), ScriptDialect::JavaScript);
         assert!(program.cut, "{unit}");
     }
-    // What people and bundlers write is not near it.
+    // Code by people and bundlers is far below the limit.
     for unit in [
         "(function(){var a=(b,c);if((a=d)&&(b=f(c)))return g({h:(i,j)})})();",
         "const f=async({a,b=(c||1)})=>{await (d=(e));return (x=>(y=>(z=>({x,y,z}))))};\n",
