@@ -155,7 +155,7 @@ pub use running::Runnable;
 #[cfg(feature = "run")]
 pub use serving::{ExecutionMode, ExecutionPlan, PlannedAgentRun, PlannedWorkflow};
 pub use serving::{
-    InvocationHelp, RankedSkill, SkillFilter, SkillResource, SkillResourceFile, SkillResources,
+    ExposedSkills, InvocationHelp, RankedSkill, SkillFilter, SkillResource, SkillResourceFile,
     split_arguments,
 };
 #[cfg(feature = "run")]

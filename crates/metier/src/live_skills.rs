@@ -22,7 +22,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, Skill, SkillResources, Skills, Workspace,
+    Error, ExposedSkills, Skill, Skills, Workspace,
     last_good::{LastGood, SubstitutedSkills},
     learned_verdicts::{LearnedVerdicts, UnwrittenVerdicts},
     searching::SearchScope,
@@ -80,7 +80,7 @@ pub struct CurrentSkills {
     pub generation: u64,
     /// The same, with the last good version of each broken skill.
     usable: Skills,
-    publisher: OnceLock<SkillResources>,
+    publisher: OnceLock<ExposedSkills>,
     finder: OnceLock<SkillFinder>,
     #[cfg(feature = "agent")]
     last_good: Arc<LastGood>,
@@ -402,12 +402,12 @@ impl CurrentSkills {
     /// Gives out [`CurrentSkills::usable`] to hosts that verify files.
     ///
     /// # Errors
-    /// As for [`SkillResources::new`].
-    pub fn publisher(&self) -> Result<&SkillResources, Error> {
+    /// As for [`ExposedSkills::new`].
+    pub fn publisher(&self) -> Result<&ExposedSkills, Error> {
         if let Some(publisher) = self.publisher.get() {
             return Ok(publisher);
         }
-        let publisher = SkillResources::new(&self.workspace, &self.usable)?;
+        let publisher = ExposedSkills::new(&self.workspace, &self.usable)?;
         Ok(self.publisher.get_or_init(|| publisher))
     }
 

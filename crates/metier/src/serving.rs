@@ -22,7 +22,7 @@ use crate::{
 pub use executing::{ExecutionMode, ExecutionPlan, PlannedAgentRun, PlannedWorkflow};
 pub use model_search::{RankedSkill, SkillFilter};
 pub(crate) use skill_resources::SkillResourceCache;
-pub use skill_resources::{SkillResource, SkillResourceFile, SkillResources};
+pub use skill_resources::{ExposedSkills, SkillResource, SkillResourceFile};
 
 /// How a user invokes a skill: the fields of its manifest that a list of commands shows.
 ///

@@ -40,6 +40,8 @@ mod rule;
 pub mod variables;
 
 #[cfg(test)]
+mod command_denial_tests;
+#[cfg(test)]
 mod grant_tests;
 #[cfg(test)]
 mod on_use_tests;

@@ -54,7 +54,7 @@ const PROSE: [&str; 7] = ["", "adoc", "markdown", "md", "mdx", "rst", "txt"];
 /// ```no_run
 /// # fn main() -> Result<(), metier::Error> {
 /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
-/// let publisher = metier::SkillResources::new(&workspace, &workspace.skills()?)?;
+/// let publisher = metier::ExposedSkills::new(&workspace, &workspace.skills()?)?;
 /// for skill in publisher.candidates() {
 ///     match publisher.publish(skill) {
 ///         Ok(published) => println!("{} has {} files", published.uri, published.files.len()),
@@ -64,7 +64,7 @@ const PROSE: [&str; 7] = ["", "adoc", "markdown", "md", "mdx", "rst", "txt"];
 /// # Ok(())
 /// # }
 /// ```
-pub struct SkillResources {
+pub struct ExposedSkills {
     workspace: Workspace,
     skills: Skills,
     scan_gate: ScanGate,
@@ -74,7 +74,7 @@ pub struct SkillResources {
 
 /// A skill and its files, which were read at one moment.
 ///
-/// An example is at [`SkillResources`].
+/// An example is at [`ExposedSkills`].
 #[derive(Clone, Debug)]
 pub struct SkillResource {
     /// Its name, which is the last part of its path.
@@ -89,7 +89,7 @@ pub struct SkillResource {
 
 /// A file of a published skill.
 ///
-/// An example is at [`SkillResources`].
+/// An example is at [`ExposedSkills`].
 #[derive(Clone, Debug)]
 pub struct SkillResourceFile {
     /// Its path below the folder of the skill.
@@ -141,7 +141,7 @@ impl SkillResourceCache {
     }
 }
 
-impl SkillResources {
+impl ExposedSkills {
     /// For the skills of a workspace.
     ///
     /// # Errors
@@ -242,7 +242,7 @@ impl SkillResources {
     /// A file of a published skill by its URI, compared letter by letter, with its bytes.
     ///
     /// # Errors
-    /// As for [`SkillResources::publish`].
+    /// As for [`ExposedSkills::publish`].
     pub fn read(
         &self,
         skill: Skill<'_>,
@@ -280,7 +280,7 @@ pub(crate) fn manifest_uri(name: &str) -> String {
 impl Skill<'_> {
     /// The URI of its SKILL.md for hosts that read skills themselves; `None` if its card shows that it can't be published.
     ///
-    /// An example is at [`SkillResources`].
+    /// An example is at [`ExposedSkills`].
     #[must_use]
     pub fn uri(&self) -> Option<String> {
         objection(self)

@@ -30,6 +30,7 @@ mod instruct;
 mod invoke;
 mod ledger;
 mod lifecycle;
+mod model;
 mod parallel_calls;
 mod served_tools;
 mod tools;
@@ -50,7 +51,7 @@ use serde_json::{Value, json};
 use crate::{
     AdmittedSnapshot,
     approvals::ActRecord,
-    granted_skill::{ActError, DelegateError, undone},
+    granted_skill::{ActError, undone},
     guarded::Guarded,
     inventory::{Inventory, NotFound},
     receipts::RecentReceipts,
@@ -69,26 +70,13 @@ pub use dispatch::Dispatched;
 pub use error::CallError;
 pub use ledger::AttachedText;
 pub use lifecycle::{LifecycleState, Transition};
+pub use model::Model;
 pub use parallel_calls::PlannedCall;
 pub use served_tools::ServedTool;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// How many uncollected lines are kept.
 const MAX_SAID: usize = 2_000;
-
-/// A language model, for skills that may use one.
-pub trait Model: Send + Sync {
-    /// The answer to a prompt.
-    ///
-    /// # Errors
-    /// When there is no such model, the budget is spent, or the request failed.
-    fn answer(
-        &self,
-        prompt: &str,
-        system: Option<&str>,
-        model: Option<&str>,
-    ) -> Result<String, DelegateError>;
-}
 
 /// The time limits.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! Files of skills as resources: `skill://NAME/PATH`, for clients that show or read resources.
 //!
 //! A list names the SKILL.md of each skill, from its card alone; the other files have URIs of the same form. Reading one gives out bytes of the skill as it
-//! was published as a whole: see [`metier::SkillResources`]. A URI is compared with those of the files and never taken apart into a path.
+//! was published as a whole: see [`metier::ExposedSkills`]. A URI is compared with those of the files and never taken apart into a path.
 
 use std::string::FromUtf8Error;
 
 use metier::{
-    CurrentSkills, SkillResourceFile, SkillResources, model_text::for_model, text::one_line,
+    CurrentSkills, ExposedSkills, SkillResourceFile, model_text::for_model, text::one_line,
 };
 use rmcp::{
     ErrorData,
@@ -124,7 +124,7 @@ fn contents(file: SkillResourceFile, bytes: Vec<u8>) -> ResourceContents {
     }
 }
 
-pub(crate) fn publisher(now: &CurrentSkills) -> Result<&SkillResources, ErrorData> {
+pub(crate) fn publisher(now: &CurrentSkills) -> Result<&ExposedSkills, ErrorData> {
     now.publisher().map_err(|error| not_there(&error))
 }
 

@@ -1,11 +1,11 @@
 //! The extension `io.modelcontextprotocol/skills`: whole skills for a host that keeps, verifies and loads them itself.
 //!
 //! An entry has the frontmatter as its author wrote it and every file with its digest and size. The files are read as resources. Which skills are published is
-//! decided by [`metier::SkillResources`].
+//! decided by [`metier::ExposedSkills`].
 
 use std::collections::BTreeMap;
 
-use metier::{SkillResources, text::one_line};
+use metier::{ExposedSkills, text::one_line};
 use metier_wire::skill_entry;
 use rmcp::{ErrorData, model::JsonObject};
 use serde::Deserialize;
@@ -141,7 +141,7 @@ pub(crate) fn read_directory(source: &SkillSource, params: &Value) -> Result<Val
 }
 
 /// The direct children of a folder, by name.
-fn children(publisher: &SkillResources, uri: &str) -> Result<BTreeMap<String, Value>, ErrorData> {
+fn children(publisher: &ExposedSkills, uri: &str) -> Result<BTreeMap<String, Value>, ErrorData> {
     let none = || {
         ErrorData::invalid_params(
             format!("{} is not a directory resource", one_line(uri)),
