@@ -54,6 +54,8 @@
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
 //! | `hub` | packages of skills and signatures; skills from elsewhere: installing, updating and removing them; and `run` |
+//! | `mcp` | skills and tools of MCP servers that the user configured, and `run` |
+//! | `log` | events of `tracing` about skills that are found, scanned, loaded or unavailable; part of `run` |
 //!
 //! **Start reading at** `workspace.rs`, then `rendering.rs`, then `session_setup.rs`.
 

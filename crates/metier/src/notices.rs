@@ -224,17 +224,21 @@ impl Drop for ProgressWatcher {
     }
 }
 
-/// Notices go to the log of the program (`tracing`), and nowhere else.
+/// Notices go to the log of the program (`tracing`), and nowhere else. Without the feature `log` they are dropped.
 ///
 /// [`Settings::from_env`](crate::Settings::from_env) uses it; [`Notices`] has an example of another receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Logged;
 
 impl Notices for Logged {
+    #[cfg(feature = "log")]
     fn notice(&self, level: NoticeLevel, line: &str) {
         match level {
             NoticeLevel::Alert | NoticeLevel::Warning => tracing::warn!("{line}"),
             NoticeLevel::Note => tracing::info!("{line}"),
         }
     }
+
+    #[cfg(not(feature = "log"))]
+    fn notice(&self, _: NoticeLevel, _: &str) {}
 }

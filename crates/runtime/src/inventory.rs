@@ -12,7 +12,10 @@ use metier_policy::{
     Admission, Facts, Reason, ReasonKind, ScanState, UserDecisions, admit, dependencies,
 };
 
-use crate::scanning::{KnownVerdict, KnownVerdicts, ScanConsequence};
+use crate::{
+    log,
+    scanning::{KnownVerdict, KnownVerdicts, ScanConsequence},
+};
 
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,28 +245,15 @@ fn known(
 
 /// A skill that can't be used is a line in the log, with every reason.
 fn log_unavailable(catalog: &Catalog, skills: &[InventorySkill]) {
-    if !tracing::enabled!(tracing::Level::WARN) {
+    if !log::is_enabled() {
         return;
     }
     for skill in skills {
         let entry = &catalog.entries[skill.entry];
-        let (name, source) = (entry.name(), entry.source.as_str());
-        let status = skill.status.as_str();
-        let reasons: Vec<&str> = skill
-            .reasons
-            .iter()
-            .map(|reason| &*reason.message)
-            .collect();
-        let reasons = reasons.join("; ");
-        match skill.status {
-            Status::Ready => tracing::debug!(skill = &*name, source, "skill found"),
-            Status::Disabled | Status::Shadowed => {
-                tracing::info!(skill = &*name, source, status, reasons, "skill unavailable");
-            }
-            Status::NotReady | Status::Blocked | Status::Invalid => {
-                tracing::warn!(skill = &*name, source, status, reasons, "skill unavailable");
-            }
-        }
+        let reasons = skill.reasons.iter().map(|reason| &*reason.message);
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        let source = entry.source.as_str();
+        log::skill_listed(&entry.name(), source, skill.status, &reasons);
     }
 }
 

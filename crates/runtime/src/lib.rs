@@ -42,6 +42,7 @@ mod hosts;
 mod inventory;
 #[cfg(feature = "run")]
 pub mod live;
+mod log;
 pub mod manifest_checks;
 mod parallel;
 pub mod permissions;

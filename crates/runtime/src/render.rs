@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{prompt, prompt_files::PromptFiles};
+use crate::{log, prompt, prompt_files::PromptFiles};
 use metier_catalog::{CatalogEntry, FileEntry, ReadError, Resource, SkillLocation, Snapshot};
 use metier_model::{
     Condition, Parsed, SkillManifest, Strictness,
@@ -221,7 +221,7 @@ pub fn render<R: CommandRunner>(
 where
     R::Error: From<RenderError>,
 {
-    tracing::info!(skill = &*skill.entry.name(), "skill loaded");
+    log::skill_loaded(&skill.entry.name());
     let directory = skill.entry.place.path();
     let values = Values {
         text: &arguments.text,

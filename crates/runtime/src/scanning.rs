@@ -25,7 +25,10 @@ pub use metier_scan::suggested;
 
 pub use crate::parallel::{in_parallel, in_parallel_until};
 
-use crate::inventory::{Inventory, Status, status_of};
+use crate::{
+    inventory::{Inventory, Status, status_of},
+    log,
+};
 
 /// The settings of scans on this machine.
 #[derive(Debug, Default)]
@@ -126,8 +129,7 @@ impl Scanner {
     pub fn scan_snapshot(&self, entry: &CatalogEntry, snapshot: &Snapshot) -> (ScanReport, usize) {
         let mut report = guarded(|| self.look(entry, snapshot));
         let digest = snapshot.digest.to_string();
-        let findings = report.findings.len();
-        tracing::debug!(skill = &*entry.name(), digest, findings, "skill scanned");
+        log::skill_scanned(&entry.name(), &digest, report.findings.len());
         let suppressed = leave_out(&mut report, |finding| {
             let fingerprint = finding.fingerprint();
             self.suppress
