@@ -3,7 +3,7 @@
 //! Most languages have a third-party parser; this module only converts its tree to the form. Three decisions apply to all:
 //!
 //! - **Names are resolved while lowering**, not afterwards: only here are the imports known. The
-//! rules then compare strings.
+//!   rules then compare strings.
 //! - **What cannot be parsed is reported**: `LoweredProgram::broken` is the first offset that was left out, because of a syntax error or
 //!   implausibly deep nesting.
 //! - **Nothing recurses without a limit.** The parsers' trees can be arbitrarily deep; the form is at most

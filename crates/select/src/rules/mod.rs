@@ -5,7 +5,7 @@
 //!
 //! **Decision.** Three rules, each of which states its name in the reasons.
 //! - *Coding:* a coding task requires both skills of [`CODING_PIPELINE`]. If one of them can't be used, the pipeline
-//! is [`Incomplete`]: an error that names the skill and the fix, and the other one is not selected either.
+//!   is [`Incomplete`]: an error that names the skill and the fix, and the other one is not selected either.
 //! - *Risk:* a skill that can write or run commands is marked if the risk is medium; if it is high, it is held back
 //!   unless the user names it.
 //! - *Domain:* a given domain matches skills whose category, tags or `metadata.domain` contain it.
