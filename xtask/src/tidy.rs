@@ -3,6 +3,7 @@
 //! Each rule is a function from texts to problems, so that each has a test with a text that breaks it. What is
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
 
+mod features;
 mod honesty;
 mod names;
 mod voice;
@@ -56,6 +57,7 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
     problems.extend(links(&texts, |path| root.join(path).exists()));
     problems.extend(map(&texts, |path| root.join(path).exists()));
     problems.extend(names::check(&texts));
+    problems.extend(features::check(&texts));
     problems.extend(voice::check(&texts));
     problems.extend(pointers(&texts, |path| root.join(path).exists()));
     let lock = std::fs::read_to_string(root.join("Cargo.lock"))?;
