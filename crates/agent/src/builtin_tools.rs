@@ -54,7 +54,7 @@ impl BuiltinTool {
         }
     }
 
-    /// The specification for the model. `names` are the skills that it can choose; empty if there are more than it gets.
+    /// The specification for the model. `names` are the skills that it can choose; `None` if there are more than it gets.
     pub(crate) fn spec(self, names: Option<&[&str]>) -> ModelTool {
         let name = match names {
             Some(names) => json!({ "type": "string", "enum": names }),

@@ -59,7 +59,7 @@ impl PriceError {
 impl Price {
     /// The price of a model, by its name with the provider or otherwise without; `None` if it is not configured.
     ///
-    /// When a configured price can't be parsed: a silently omitted cost would look like no cost.
+    /// # Errors
     /// When a configured price can't be parsed: a silently omitted cost would look like no cost.
     pub fn find(
         prices: &BTreeMap<String, Prices>,

@@ -14,7 +14,7 @@ use std::{
 /// An example is at [`Notices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeLevel {
-    /// RenderedSkill always.
+    /// Shown always.
     Alert,
     /// A warning; a quiet interface leaves it out.
     Warning,

@@ -36,7 +36,7 @@ pub struct LockedSkill {
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
     pub archive: Option<Digest>,
-    /// The current digest of its files.
+    /// The digest of its files, with the edits that the user accepted.
     pub tree: Digest,
     /// The digest of its files as they were installed, if the user accepted an edit since.
     pub original: Option<Digest>,

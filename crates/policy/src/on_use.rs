@@ -124,7 +124,7 @@ impl Grant {
     /// Checks one act and counts it, like [`Grant::permit`]; an act that has to be asked about and has no answer is
     /// pending.
     ///
-    /// If it is not permitted, or is pending.
+    /// # Errors
     /// If it is not permitted, or is pending.
     pub fn permit_or_ask(
         &self,

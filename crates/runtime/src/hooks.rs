@@ -171,7 +171,7 @@ pub enum NoDeno {
 /// The path of Deno: from the configuration, or otherwise from `PATH`.
 ///
 /// # Errors
-/// When the configured path is not a file, or when none is configured and Deno is not in `PATH`.
+/// When the configured path is relative or not a file, or when none is configured and Deno is not in `PATH`.
 pub fn deno(
     configured: Option<&Path>,
     home: Option<&Path>,

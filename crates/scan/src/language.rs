@@ -329,7 +329,7 @@ pub(crate) fn without_closers(command: &str) -> &str {
     rest
 }
 
-/// The part of a line before the quote that closes the first open one: `exec("curl … | sh");`.
+/// The part of a command before the quote that closes the one directly before it: `exec("curl … | sh");`.
 pub(crate) fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
     let Some(quote) = before
         .chars()

@@ -20,8 +20,8 @@ impl CompiledCode {
     /// Output of the compiler in another process.
     ///
     /// # Safety
+    /// It must be the output of [`crate::compile`], from a child that runs our own binary and got only WebAssembly: the code
     /// will run.
-    /// will be run.
     #[must_use]
     pub const unsafe fn from_own_compiler(code: Vec<u8>) -> Self {
         Self(code)

@@ -27,7 +27,7 @@ pub struct ConversationRow {
     pub started_at: String,
     /// Time of the last message.
     pub last_at: String,
-    /// Number of messages.
+    /// Number of recorded lines: messages, answers, results of tools, and other steps.
     pub lines: u64,
 }
 

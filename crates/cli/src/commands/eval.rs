@@ -17,10 +17,10 @@ use crate::{
 
 /// Measure which skills their trigger queries find
 ///
-/// A query names the skill that it should find. Skills ship queries in `evals/*.json` (`[{query, should_trigger}]` or `{evals: [{prompt}]}`); a file that
-/// ends in `.tsv` has lines `query<TAB>skill`, with `!` before the name of a skill that must not be found first. Each query is
-/// compared with all skills in the folders, by their text and triggers, without a model. A query passes when its skill scores above all others, so
-/// name a folder with its neighbours, or use `--installed`.
+/// A query names the skill that it should find. Skills ship queries in `evals/*.json` (`[{query, should_trigger}]` or `{evals:
+/// [{prompt}]}`); a file that ends in `.tsv` has lines `query<TAB>skill`, with `!` before the name of a skill that must not be found
+/// first. Each query is compared with all skills in the folders, by their text and triggers, without a model. By default, a query
+/// passes when its skill scores above all others, so name a folder with its neighbours, or use `--installed`.
 #[derive(clap::Args)]
 pub(crate) struct EvalArgs {
     /// Folders of skills, and `.tsv` files of queries [default: all skills that are found here]

@@ -144,7 +144,7 @@ impl ScanArgs {
         }
     }
 
-    /// With many skills, those below a verdict are not printed. Their cached verdict is then enough.
+    /// With many skills, those up to a verdict are not printed. Their cached verdict is then enough.
     fn options(&self, session: &CliRun) -> ScanOptions {
         let is_text = !matches!(
             self.format,

@@ -404,7 +404,7 @@ fn renamed(places: &[UndonePlace]) -> String {
     }
 }
 
-/// The first strings, and the number of others. `more` counts those without a name.
+/// The first strings, and the number of the others. `more` is the number of those that are not in `texts`.
 fn listed(texts: impl ExactSizeIterator<Item = String>, more: usize) -> String {
     let more = texts.len().saturating_sub(MOST_LISTED) + more;
     let mut texts: Vec<String> = texts.take(MOST_LISTED).collect();

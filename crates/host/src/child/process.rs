@@ -236,8 +236,8 @@ impl Child {
 
     /// Ends it and all its descendants, immediately.
     ///
+    /// # Errors
     /// If the system fails; all processes were killed anyway.
-    /// If the system fails us; everything was killed anyway.
     pub fn kill_all(mut self) -> Result<ChildOutcome, ChildError> {
         // Stays open until then: the end of its input would sometimes make it exit by itself.
         let _stdin = self.stdin.take();

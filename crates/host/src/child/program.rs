@@ -40,7 +40,7 @@ pub(crate) struct ChildProgram {
 }
 
 impl ChildProgram {
-    /// Executes the program; returns the reason if it can't. `None` if there is no program to execute.
+    /// Executes the program; returns the reason if it can't. Without a program, this process exits with code 0.
     pub(crate) fn become_it(&self, realm: Realm) -> Option<NotStarted> {
         match self.prepare(realm) {
             Err(why) => Some(why),

@@ -26,8 +26,8 @@ pub struct RegistryConnection<'a> {
 impl RegistryConnection<'_> {
     /// Downloads a version. Its bytes, and the files in them, have the announced digests.
     ///
+    /// # Errors
     /// If the download fails, or the digests differ.
-    /// If the download fails, or the digests are others.
     pub fn download(&self, version: &RegistryVersion) -> Result<FetchedSkill, RegistryClientError> {
         let (name, number) = (version.name.as_str(), version.version.as_str());
         let limits = ArchiveLimits::default();

@@ -45,7 +45,7 @@ pub struct InstallCard {
     pub permissions: Vec<InstallCardPermission>,
     /// The result of the scan.
     pub verdict: InstallCardVerdict,
-    /// The skill that it would replace, or those that it would shadow.
+    /// What is at its place already, which it would replace.
     pub before: Option<ExistingSkill>,
     /// Why it is not ready after the installation, such as a missing program.
     pub missing: Vec<String>,

@@ -94,7 +94,7 @@ impl Runtime {
     /// within its own limit, then the fragments of hooks. The hooks read the message that the turn answers, and the prompt files of all
     /// active skills.
     ///
-    /// When a hook blocks that message, or when it can't be recorded.
+    /// # Errors
     /// When a hook blocks that message, or when it can't be recorded.
     pub fn fragments(&self) -> Result<Vec<PromptFragment>, PromptError> {
         let active = self.all_active();

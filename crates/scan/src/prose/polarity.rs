@@ -153,7 +153,7 @@ pub(super) fn bad_example(text: &str) -> Option<SentenceRole> {
     }
 }
 
-/// The possible roles of a sentence.
+/// The acts that a sentence can order.
 pub(super) const ACTIONS: &[&[PhraseClass]] = &[&[
     PhraseClass::Run,
     PhraseClass::Send,

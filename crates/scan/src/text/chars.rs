@@ -1,6 +1,6 @@
 //! Invisible characters, and characters that look like others.
 //!
-//! drops them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
+//! The classes are defined once, because [`hidden`](super::hidden) reports them and [`normal`](super::normal)
 //! drops them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
 //! Unicode is used, but only inside a word that is otherwise Latin: a Russian word is
 //! Russian, and `pаypal` with a Cyrillic `а` is neither.

@@ -161,7 +161,7 @@ struct QueryTerm {
     is_known: bool,
     /// Whether it comes from a name and only resembles a word of the task (a misspelling).
     similar: bool,
-    /// Whether the task can be about it: not a number, and not a word that occurs in any request.
+    /// Whether the task can be about it: not a number, and not a word that occurs in every request.
     is_subject: bool,
 }
 
@@ -172,7 +172,7 @@ struct Scores {
     bodies: Vec<u64>,
 }
 
-/// The first 63 words of a task that a body contains, one bit each; the last bit is for all others.
+/// Which of the first 63 words of a task a body contains, one bit each; the last bit is for all others.
 #[derive(Clone, Copy)]
 struct BodyWords(u64);
 

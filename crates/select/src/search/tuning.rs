@@ -6,7 +6,7 @@
 /// The weights of the parts of the search. A field of this type is one row of the ablation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchTuning {
-    /// BM25 in name and description: how fast further occurrences of a word lose weight.
+    /// BM25 in name and description: how slowly further occurrences of a word lose weight.
     pub head_k1: f32,
     /// BM25 in name and description: how much less a long text counts.
     pub head_b: f32,

@@ -95,11 +95,7 @@ impl Metrics {
                 "WebSockets closed for a limit.",
                 &self.dropped_sockets,
             ),
-            (
-                "skills_executed_total",
-                "ExecutionPlan skills.",
-                &self.executed,
-            ),
+            ("skills_executed_total", "Executed skills.", &self.executed),
             (
                 "skill_changes_total",
                 "Reported changes of skills.",
