@@ -7,7 +7,7 @@ use metier_model::{Digest, Source, Want};
 use crate::{
     Act, ActMeter, CommandLine, Decision, FetchAct, GitAct, Grant, GrantTerms, Identity,
     PermissionAnswer, PermissionRequest, PermitRefusal, Rates, RequestReason, RequestedPermission,
-    Ruling, plain_script, rule,
+    Ruling, rule,
 };
 
 pub(crate) fn terms() -> GrantTerms {
