@@ -2,7 +2,7 @@
 
 use std::{env, error::Error, process::ExitCode};
 
-use metier::{SessionOptions, Settings, Workspace};
+use metier::{SessionOptions, Settings, Workspace, model_text::for_model};
 use serde_json::{Value, json};
 
 #[allow(clippy::print_stdout, reason = "an example prints")]
@@ -24,7 +24,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let declared = |tool: &metier::Tool| {
         let (spec, name) = (&tool.spec, &tool.name);
-        json!({ "type": "function", "function": { "name": name, "description": spec.description, "parameters": spec.input_schema } })
+        json!({ "type": "function", "function": { "name": name, "description": for_model(&spec.description), "parameters": spec.input_schema } })
     };
     let tools: Vec<Value> = session.tools().iter().map(declared).collect();
     let mut messages = vec![
@@ -44,7 +44,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let called = session.call(function["name"].as_str().unwrap_or(""), &input);
             let output = called.map(|done| done.output.to_string());
             let output = output.unwrap_or_else(|error| error.to_string());
-            messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": output }));
+            messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": for_model(&output) }));
         }
     }
 }

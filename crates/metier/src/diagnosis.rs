@@ -12,7 +12,7 @@ use metier_runtime::{Inventory, Status, approvals, hooks};
 use metier_store::Store;
 
 use crate::{
-    Skills, Workspace, explain,
+    Error, Skills, Workspace, explain,
     grant_terms::meant_by_name,
     scan_gate::ScanGate,
     text::count,
@@ -100,7 +100,8 @@ impl Workspace {
     #[must_use]
     pub fn diagnose(&self, form: bool) -> Diagnosis {
         let mut checks = self.check_configuration();
-        let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
+        let worker = self.worker_program();
+        let support = worker.map(|worker| metier_host::child::detect(&worker));
         checks.extend([self.check_database(), self.check_index(), sandbox(&support)]);
         checks.extend(self.check_watches());
         #[cfg(feature = "hub")]
@@ -355,7 +356,7 @@ fn unwritable(file: &Path) -> Option<&Path> {
 }
 
 /// The sandbox for programs of skills on this machine.
-fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
+fn sandbox(support: &Result<Support, Error>) -> HealthCheck {
     let refused = "programs of skills are refused here, unless --unsandboxed is given";
     let check = |status, message: String, fix: Option<&str>| {
         HealthCheck::new("sandbox", status, message, fix.map(str::to_owned))
@@ -363,7 +364,7 @@ fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
     let support = match support {
         Ok(support) => support,
         Err(error) => {
-            let message = format!("can't be checked: {error}");
+            let message = format!("can't be checked: {}", error.message());
             return check(CheckStatus::Warn, message, Some(refused));
         }
     };

@@ -1,8 +1,5 @@
 //! Errors: a code, a sentence, the skill and file concerned, and what to type next.
 
-#[cfg(feature = "agent")]
-mod report;
-
 use std::{fmt, path::Path};
 
 /// The reason why a request failed: a code, a sentence, the skill and file concerned, and what to type next.

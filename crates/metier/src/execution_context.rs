@@ -86,13 +86,7 @@ impl ExecutionContext {
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
-        let shim = std::env::current_exe().map_err(|error| {
-            Error::broken(
-                "program",
-                format!("cannot determine the path of the metier executable: {error}"),
-            )
-            .hint("start metier by its full path")
-        })?;
+        let shim = workspace.worker_program()?;
         let config = machine
             .config_file
             .as_ref()

@@ -10,7 +10,9 @@ use metier_runtime::{
     prompt::describe,
     trigger_queries::{QueryOrigin, TriggerQueries, TriggerQuery},
 };
-use metier_select::search::{MatchPlace, SearchHit, SearchShare, TaskWord};
+use metier_select::search::{MatchPlace, SearchHit, SearchShare};
+
+pub use metier_select::search::TaskWord;
 
 use crate::{
     Error, Skills, Workspace, evaluation::QueryProblem, explain, searching::TaskRouter,

@@ -141,13 +141,18 @@ pub use metier_model::Source;
 #[doc(inline)]
 pub use metier_model::model_text;
 pub use metier_policy::{
-    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Headless,
+    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless,
     Identity as ApprovalIdentity, Reply, RequestReason, RequestedPermission,
 };
+pub use metier_runtime::{Status, StatusCounts, render::RanCommand};
 #[cfg(feature = "run")]
-pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
-pub use metier_runtime::{Status, StatusCounts};
+pub use metier_runtime::{
+    granted_skill::DelegateError,
+    live::{Called, Dispatched, Model, PromptFragment, SkillLine, Tool, workflow_input},
+};
 pub use metier_sdk::HookPhase;
+#[cfg(feature = "run")]
+pub use metier_sdk::wire::{Contributions, ToolSpec};
 pub use notices::{
     Logged, NoticeLevel, Notices, ProgressSnapshot, ProgressWatcher, TaskProgress, WorkKind,
 };

@@ -461,7 +461,7 @@ impl CurrentSkills {
         let LiveInventory { found, usable } =
             self.workspace.live_inventory(&self.last_good, true)?;
         let inventory = usable.map_or(found, |(inventory, _)| inventory);
-        let skills = Skills::from(Arc::new(inventory));
+        let skills = Skills::of(Arc::new(inventory));
         Ok(known.insert(skills).clone())
     }
 }
@@ -571,9 +571,9 @@ impl LiveShared {
         listing.generation += 1;
         let now = Arc::new(CurrentSkills {
             workspace: workspace.clone(),
-            skills: found.into(),
+            skills: Skills::of(found),
             generation: listing.generation,
-            usable: usable.into(),
+            usable: Skills::of(usable),
             publisher: OnceLock::new(),
             finder: OnceLock::new(),
             #[cfg(feature = "agent")]

@@ -214,7 +214,7 @@ impl Workspace {
         let (now, approved) = (&self.settings.approve_skills, &self.config.approved);
         let terms = terms(self);
         let standing =
-            approvals::standing(store.as_ref(), identity, request, &terms, now, approved)?;
+            approvals::standing(store.as_deref(), identity, request, &terms, now, approved)?;
         let state = |(want, decision): (Want, PermissionDecision)| PermissionState {
             permission: want.to_string(),
             decision,

@@ -21,7 +21,7 @@ use metier_runtime::{
     scanning::{self, KnownVerdict, KnownVerdicts, ScanConsequence, Scanned, Scanner},
 };
 use metier_scan::{ScanReport, Unread, Verdict};
-use metier_store::{Accepted, Store};
+use metier_store::Accepted;
 
 use crate::{
     Error, NoticeLevel, TaskProgress, WorkKind,
@@ -170,8 +170,7 @@ impl ScanGate {
     /// accepted nothing.
     pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.facts.accepted.get_or_init(|| {
-            let store = self.workspace.machine.database.as_ref();
-            let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
+            let store = self.workspace.existing_store().ok().flatten();
             let all = store.and_then(|store| store.all_accepted().ok());
             all.unwrap_or_default()
                 .into_iter()

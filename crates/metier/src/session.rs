@@ -271,8 +271,8 @@ impl Session {
         &self,
         called: Result<Called, metier_runtime::live::CallError>,
     ) -> Result<Called, Error> {
-        let mut called = called.map_err(|error| session_setup::failed(&error))?;
-        session_setup::tell(&self.workspace, std::mem::take(&mut called.said));
+        let called = called.map_err(|error| session_setup::failed(&error))?;
+        session_setup::tell(&self.workspace, called.said.clone());
         Ok(called)
     }
 

@@ -55,6 +55,9 @@ pub struct Settings {
     pub notices: Arc<dyn Notices>,
     /// Set it to stop fetching and waiting: nothing is installed then.
     pub stop: Arc<AtomicBool>,
+    /// The program that is started to run code of skills: a `metier` binary of this version. `None` for this program, which then calls
+    /// [`run_if_worker`](crate::worker::run_if_worker) first in its `main`.
+    pub worker: Option<PathBuf>,
 }
 
 /// A folder of skills, and the source that they get.
@@ -125,6 +128,7 @@ impl Settings {
             approver: Arc::new(Headless),
             notices: Arc::new(Logged),
             stop: Arc::default(),
+            worker: None,
         }
     }
 }

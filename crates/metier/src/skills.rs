@@ -104,7 +104,7 @@ impl<'a> Skill<'a> {
 
     /// Everything that is known about all skills.
     #[must_use]
-    pub fn all(&self) -> &'a Inventory {
+    pub fn inventory(&self) -> &'a Inventory {
         self.inventory
     }
 
@@ -127,8 +127,9 @@ impl<'a> Skill<'a> {
     }
 }
 
-impl From<Arc<Inventory>> for Skills {
-    fn from(inventory: Arc<Inventory>) -> Self {
+impl Skills {
+    /// Skills that this workspace judged. Not public: a caller could make them of an inventory that was only a preview of trust.
+    pub(crate) fn of(inventory: Arc<Inventory>) -> Self {
         Self { inventory }
     }
 }

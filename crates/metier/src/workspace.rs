@@ -22,9 +22,9 @@ use metier_runtime::{
     scanning::{KnownVerdicts, NoKnownVerdicts},
     survey,
 };
+use metier_store::{PooledStore, StorePool, TrustedRoot};
 #[cfg(feature = "run")]
-use metier_store::SharedStore;
-use metier_store::{Store, TrustedRoot};
+use metier_store::{SharedStore, Store};
 
 use crate::{
     Error, NoticeLevel, Notices, Settings, Skills, TaskProgress, WorkKind,
@@ -58,7 +58,9 @@ pub struct Workspace {
     pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
     pub(crate) warned: Arc<Mutex<BTreeSet<String>>>,
-    /// The database of all sessions, once one was opened.
+    /// Connections to the database, for one call each. None without a home directory.
+    pub(crate) stores: Option<StorePool>,
+    /// The connection of all sessions, once one was opened. Acts that it begins are open only while it is.
     #[cfg(feature = "run")]
     pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
     /// What a program that runs for long keeps of the skills.
@@ -130,6 +132,7 @@ impl Workspace {
             mut problems,
         } = metier_config::load(layers);
         problems.extend(unread);
+        let stores = settings.machine.database.clone().map(StorePool::new);
         Ok(Self {
             machine: Arc::clone(&settings.machine),
             notices: Arc::clone(&settings.notices),
@@ -137,6 +140,7 @@ impl Workspace {
             config: Arc::new(config),
             problems: Arc::new(problems),
             warned: Arc::default(),
+            stores,
             #[cfg(feature = "run")]
             shared_store: Arc::default(),
             live: None,
@@ -154,14 +158,13 @@ impl Workspace {
     }
 
     /// The database, if there is one already.
-    pub(crate) fn existing_store(&self) -> Result<Option<Store>, Error> {
-        let database = self.machine.database.as_ref();
-        let store = database.map(|database| Store::open_existing(database));
+    pub(crate) fn existing_store(&self) -> Result<Option<PooledStore>, Error> {
+        let store = self.stores.as_ref().map(StorePool::existing);
         Ok(store.transpose()?.flatten())
     }
 
-    #[cfg(feature = "run")]
     /// The connection that all sessions of this workspace share. What was left open by runs that were killed is closed when it is opened.
+    #[cfg(feature = "run")]
     pub(crate) fn shared_store(&self, now: &str) -> Result<SharedStore, Error> {
         let mut shared = self
             .shared_store
@@ -170,19 +173,33 @@ impl Workspace {
         if let Some(store) = &*shared {
             return Ok(store.clone());
         }
-        let store = self.store()?;
+        let store = Store::open(self.stores()?.database())?;
         store.close_abandoned(now)?;
         Ok(shared.insert(store.into()).clone())
     }
 
+    /// A connection that can be kept for long, if there is a database: that of the sessions, or one of its own.
+    #[cfg(feature = "agent")]
+    pub(crate) fn existing_shared_store(&self) -> Result<Option<SharedStore>, Error> {
+        let shared = self.shared_store.lock();
+        if let Some(store) = &*shared.unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Some(store.clone()));
+        }
+        let database = self.stores.as_ref().map(StorePool::database);
+        let store = database.map(Store::open_existing).transpose()?;
+        Ok(store.flatten().map(SharedStore::from))
+    }
+
     /// The database, made if there is none.
-    pub(crate) fn store(&self) -> Result<Store, Error> {
-        let database = self.machine.database.as_ref();
-        let database = database.ok_or_else(|| {
+    pub(crate) fn store(&self) -> Result<PooledStore, Error> {
+        Ok(self.stores()?.store()?)
+    }
+
+    fn stores(&self) -> Result<&StorePool, Error> {
+        self.stores.as_ref().ok_or_else(|| {
             Error::broken("store", "there is no home directory for the database")
                 .hint("set METIER_HOME to a folder")
-        })?;
-        Ok(Store::open(database)?)
+        })
     }
 
     /// A warning that one workspace gives once, however often it finds the cause.

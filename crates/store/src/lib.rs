@@ -133,6 +133,7 @@ mod error;
 mod open;
 mod open_databases;
 mod placed;
+mod pool;
 mod receipts;
 mod registries;
 mod schema;
@@ -164,6 +165,8 @@ mod open_databases_tests;
 #[cfg(test)]
 mod open_tests;
 #[cfg(test)]
+mod pool_tests;
+#[cfg(test)]
 mod receipts_tests;
 #[cfg(test)]
 mod registries_tests;
@@ -191,6 +194,7 @@ pub use approvals::{
 pub use conversations::{ConversationLine, ConversationRecord, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
 pub use placed::PlacedSkill;
+pub use pool::{PooledStore, StorePool};
 pub use receipts::{
     Breakage, ChainHead, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome,
     ReceiptPart, Verified,
@@ -213,5 +217,5 @@ pub struct Store {
     alive: RefCell<Option<LiveFile>>,
     rotation: Rotation,
     /// Dropped last, after the connection is closed.
-    _held: OpenDatabase,
+    held: OpenDatabase,
 }

@@ -65,7 +65,7 @@ impl Store {
             answered: Cell::new(0),
             alive: RefCell::new(None),
             rotation: Rotation::default(),
-            _held: held,
+            held,
         }
     }
 
@@ -82,6 +82,16 @@ impl Store {
     /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file that this store has open is still the one at its path.
+    pub(crate) fn is_current(&self) -> bool {
+        self.held.is_at(&self.path)
+    }
+
+    /// Whether it has begun an act: while it is open, its open acts are not taken for abandoned ones.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.alive.borrow().is_some()
     }
 
     pub(crate) fn fail(&self, source: rusqlite::Error) -> StoreError {

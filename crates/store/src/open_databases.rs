@@ -44,6 +44,11 @@ impl OpenDatabase {
         }
         Ok(Self(file))
     }
+
+    /// Whether the file at a path is this one. Always true on systems without identities of files.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        identity(path).is_ok_and(|found| found == self.0)
+    }
 }
 
 impl Drop for OpenDatabase {

@@ -47,7 +47,7 @@ impl ModelSkillsPage {
     #[must_use]
     pub fn row(skill: Skill<'_>) -> Value {
         let mut row = Vec::new();
-        SkillRow::new(skill.all(), skill.judged()).write(&mut row);
+        SkillRow::new(skill.inventory(), skill.judged()).write(&mut row);
         let mut row: Value = serde_json::from_slice(&row).unwrap_or_default();
         if skill.judged().is_blocked_by_scan() {
             row["description"] = WITHHELD.into();

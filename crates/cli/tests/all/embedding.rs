@@ -119,6 +119,28 @@ fn a_loop_of_ones_own_gives_a_model_its_skills() {
 }
 
 #[test]
+fn a_program_names_its_worker_or_is_one() {
+    let context = machine();
+    let call = |worker: &str| {
+        let input = "{\"name\": \"Ada\"}";
+        let arguments = [worker, "greeter", "greeter__greet", input];
+        ends(&context, "use_the_installed_program", &arguments, &[])
+    };
+    let metier = env!("CARGO_BIN_EXE_metier");
+    assert_eq!(call(metier), (true, "\"Hello, Ada\"\n".to_owned()));
+    let (well, shown) = call("-");
+    assert!(
+        !well,
+        "its own `main` would be started in place of a worker: {shown}"
+    );
+    assert!(
+        shown.contains("does not call `metier::worker::run_if_worker`")
+            && shown.contains("hint: call it first in `main`"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn permission_is_given_from_another_thread() {
     let context = machine();
     context.write(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_agent::{HistoryRecord, Transcript};
-use metier_store::{SharedStore, Store};
+use metier_store::SharedStore;
 
 pub use metier_store::ConversationRecord as StoredConversation;
 
@@ -54,10 +54,7 @@ impl Workspace {
         let folder = project.canonicalize();
         let folder = folder.unwrap_or_else(|_| project.to_owned());
         Ok(StoredConversations {
-            store: match &self.machine.database {
-                Some(database) => Store::open_existing(database)?.map(SharedStore::from),
-                None => None,
-            },
+            store: self.existing_shared_store()?,
             folder: folder.to_string_lossy().into_owned(),
         })
     }

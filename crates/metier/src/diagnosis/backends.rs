@@ -104,7 +104,8 @@ fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
             Some(NO_SANDBOX.to_owned()),
         );
     }
-    match version(&program) {
+    let worker = workspace.worker_program();
+    match worker.ok().and_then(|worker| version(&worker, &program)) {
         Some(version) => HealthCheck::new(
             NAME,
             CheckStatus::Ok,
@@ -121,8 +122,7 @@ fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
 }
 
 /// The version that it prints, in a sandbox that allows nothing else.
-fn version(program: &Path) -> Option<String> {
-    let shim = std::env::current_exe().ok()?;
+fn version(worker: &Path, program: &Path) -> Option<String> {
     let folder = File::open("/").ok()?;
     let mut read = system_read(&[], None);
     read.extend([program.to_owned(), program.canonicalize().ok()?]);
@@ -133,7 +133,7 @@ fn version(program: &Path) -> Option<String> {
     let arguments = [OsString::from("--version")];
     let environment = [("NO_COLOR".into(), "1".into())];
     let fence = Confinement::Profile(&profile);
-    let mut spec = ChildSpec::new(&shim, program, folder.as_fd(), fence);
+    let mut spec = ChildSpec::new(worker, program, folder.as_fd(), fence);
     spec.args = &arguments;
     spec.env = &environment;
     spec.timeout = PATIENCE;

@@ -2,10 +2,10 @@
 
 use metier_hub::registry::{CachedAnswer, MemoryFailure, RegistryMemory};
 use metier_package::registry_api::RegistryLogHead;
-use metier_store::{RegistryAnswer, Store, StoreError};
+use metier_store::{PooledStore, RegistryAnswer, StoreError};
 
 /// The memory of registry clients, stored in the database.
-pub(super) struct StoredMemory(pub(super) Store);
+pub(super) struct StoredMemory(pub(super) PooledStore);
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 fn not_stored(error: StoreError) -> MemoryFailure {

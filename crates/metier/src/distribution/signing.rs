@@ -12,7 +12,7 @@ use std::{
 use metier_model::{FileText, Files, Strictness, name::departures, text::shell_word};
 use metier_package::{
     ArchiveLimits, KeyPair, PackageTree, SIGNATURE_EXTENSION, SignatureError, claimed_key,
-    needs_password, read_archive, sign, verify, verify_tree,
+    needs_password, read_archive, sign, verify,
 };
 
 pub use metier_package::{PublicKey, SignedPackage};
@@ -229,44 +229,6 @@ impl Workspace {
             signature,
             is_written,
         })
-    }
-
-    /// Compares a signature, or its absence, with the signer that is known for the skill. Nothing is remembered.
-    ///
-    /// # Errors
-    /// When the signature is not valid for these files, or when the known signer can't be read.
-    pub fn judge_signature(
-        &self,
-        package: &SignedPackage,
-        signature: Option<&str>,
-    ) -> Result<SignerStatus, Error> {
-        let known = self.known_signer(&package.name)?;
-        let Some(signature) = signature else {
-            return Ok(
-                known.map_or(SignerStatus::Unsigned, |known| SignerStatus::Changed {
-                    known,
-                    found: None,
-                }),
-            );
-        };
-        let found = claimed_key(signature);
-        let Some(expected) = known.clone().or_else(|| found.clone()) else {
-            return Ok(SignerStatus::Unverifiable);
-        };
-        match (verify_tree(&expected, signature, package), known) {
-            (Ok(()), Some(known)) => Ok(SignerStatus::Known(known)),
-            (Ok(()), None) => Ok(SignerStatus::New(expected)),
-            (Err(SignatureError::OtherKey), Some(known)) => {
-                Ok(SignerStatus::Changed { known, found })
-            }
-            (Err(error), _) => {
-                let message = format!(
-                    "the signature of skill `{}` is not valid: {error}",
-                    package.name
-                );
-                Err(Error::unmet("signature", message).skill(&package.name))
-            }
-        }
     }
 
     /// The key that signed this skill when it was trusted; `None` if no signer is known.

@@ -291,10 +291,7 @@ impl Workspace {
 
     /// Access to sources: git in the sandbox, and requests with checked addresses.
     pub(crate) fn source_access(&self) -> Result<HostAccess, Error> {
-        let launcher = std::env::current_exe().map_err(|error| {
-            let message = format!("cannot determine the path of the metier executable: {error}");
-            Error::broken("program", message).hint("start metier by its full path")
-        })?;
+        let launcher = self.worker_program()?;
         Ok(HostAccess::new(AccessSettings {
             launcher,
             quarantine: self.quarantine_folder()?,

@@ -9,7 +9,18 @@ mod compiler;
 #[cfg(any(feature = "starlark", feature = "js"))]
 mod interpreter;
 
-use std::{env, ffi::OsString, process::ExitCode};
+use std::{
+    env,
+    ffi::OsString,
+    path::PathBuf,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::{Error, Workspace};
+
+/// Whether this program asked if it is a worker. One that never does would run its own `main` again in place of a worker.
+static CAN_BE_WORKER: AtomicBool = AtomicBool::new(false);
 
 /// Does the work of a worker, if this process was started as one; `None` otherwise. Call it first in `main`, before threads are started and
 /// before anything is read:
@@ -27,6 +38,7 @@ use std::{env, ffi::OsString, process::ExitCode};
 /// ```
 #[must_use]
 pub fn run_if_worker() -> Option<ExitCode> {
+    CAN_BE_WORKER.store(true, Ordering::Relaxed);
     let first = env::args_os().nth(1)?;
     if first == "__exec" {
         metier_host::child::shim::main();
@@ -67,5 +79,26 @@ fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
         #[cfg(feature = "native")]
         "__native-host" => Some(metier_native::main(argument)),
         _ => None,
+    }
+}
+
+impl Workspace {
+    /// The program that becomes the launcher, an interpreter or the host of a library.
+    ///
+    /// # Errors
+    /// When it is this program and can't be a worker, or when its path can't be determined.
+    pub(crate) fn worker_program(&self) -> Result<PathBuf, Error> {
+        if let Some(named) = &self.settings.worker {
+            return Ok(named.clone());
+        }
+        if !CAN_BE_WORKER.load(Ordering::Relaxed) {
+            let message = "this program can't run code of skills: it does not call `metier::worker::run_if_worker`";
+            let hint = "call it first in `main`, or name a `metier` binary in `Settings::worker`";
+            return Err(Error::broken("no-worker", message).hint(hint));
+        }
+        env::current_exe().map_err(|error| {
+            let message = format!("cannot determine the path of the metier executable: {error}");
+            Error::broken("program", message).hint("start metier by its full path")
+        })
     }
 }

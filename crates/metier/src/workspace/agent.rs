@@ -22,7 +22,7 @@ impl Workspace {
     }
 
     /// Everything that is there, judged for our own agent, which knows its tools: a skill that needs another one is not ready.
-    pub fn agent_inventory(&self) -> Result<Inventory, Error> {
+    pub(crate) fn agent_inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         let mode = self.mode();

@@ -80,6 +80,7 @@ impl Workspace {
         });
         let workspace = Self {
             warned: Arc::clone(&self.warned),
+            stores: self.stores.clone(),
             #[cfg(feature = "run")]
             shared_store: Arc::clone(&self.shared_store),
             #[cfg(feature = "mcp")]
