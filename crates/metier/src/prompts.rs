@@ -160,7 +160,7 @@ impl Workspace {
         })
     }
 
-    /// Whole bodies of skills, one after the other. A skill that can't be given out is left out with a notice.
+    /// Whole bodies of skills, one after the other. A skill that must be withheld is left out with a notice.
     ///
     /// # Errors
     /// When a rule of the user's own for the scanner is wrong.

@@ -120,8 +120,8 @@ impl LiveSkills {
         })
     }
 
-    /// The same, and at first what changed since the first list was given out: folders are watched only after that, so a client that changes a
-    /// skill as soon as it has the list would not be told.
+    /// The same, starting with the changes since the first list was returned: folders are watched only after that, so a client that changes
+    /// a skill as soon as it has the list would not be notified.
     ///
     /// An example is at [`Watch`].
     ///
@@ -201,7 +201,7 @@ pub(crate) fn states(
     now.skills.all().map(state).collect()
 }
 
-/// The skills of a list that was given out, where the state of their files was found out only later.
+/// The skills of a list that was returned, where the state of their files was read only later.
 pub(crate) fn given_out(list: &CurrentSkills, later: &SkillStates) -> SkillStates {
     let state = |skill: Skill<'_>| {
         let path = skill.entry().place.path().into_owned();

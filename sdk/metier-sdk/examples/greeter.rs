@@ -40,7 +40,7 @@ struct Guests {
 
 fn main() -> ExitCode {
     Skill::new()
-        .tool("greet", "Greets somebody", |host, input: Greet| {
+        .tool("greet", "Greets someone", |host, input: Greet| {
             let greeting = host.read_file("greeting.txt")?;
             Ok(format!("{greeting}, {}", input.who))
         })
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         .hook(closed(HookPhase::AfterResponse), |_, _| {
             Err("it broke".into())
         })
-        .workflow("party", "Greets everybody", |_, input: Guests| {
+        .workflow("party", "Greets everyone", |_, input: Guests| {
             Ok(json!({ "guests": input.arguments.len() }))
         })
         .scanner("todo", |_, files| {

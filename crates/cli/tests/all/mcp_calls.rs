@@ -12,7 +12,7 @@ const FACTS: &str =
     "---\nname: facts\ndescription: Knows facts.\n---\nSix times seven is !`echo $((6*7))`.\n";
 
 const GREETER: &str = "name: greeter\ndescription: Greets.\ntypes: [tool]\npermissions: [\"file:read(./greeting.txt)\"]\nimplementation: {backend: starlark, entrypoint: main.star}\n";
-const GREET: &str = "def greet(input):\n    return \"%s, %s!\" % (read_file(\"greeting.txt\").strip(), input[\"who\"])\n\nregister_tool(\"greet\", \"Greets somebody\", greet, {\"type\": \"object\", \"properties\": {\"who\": {\"type\": \"string\"}}, \"required\": [\"who\"]})\n";
+const GREET: &str = "def greet(input):\n    return \"%s, %s!\" % (read_file(\"greeting.txt\").strip(), input[\"who\"])\n\nregister_tool(\"greet\", \"Greets someone\", greet, {\"type\": \"object\", \"properties\": {\"who\": {\"type\": \"string\"}}, \"required\": [\"who\"]})\n";
 
 /// A machine with a skill that runs a command, and one with a tool.
 fn machine() -> TestContext {

@@ -160,7 +160,7 @@ fn anything_but_a_clear_yes_is_a_no() {
     let kept = stage.context.run(&["permissions", "--json"]).stdout;
     assert!(
         !kept.contains("greet"),
-        "a no of the moment is not kept: {kept}"
+        "a no for now is not kept: {kept}"
     );
 }
 

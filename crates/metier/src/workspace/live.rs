@@ -130,7 +130,7 @@ impl Workspace {
         })
     }
 
-    /// The skills of the moment that this workspace belongs to.
+    /// The current skills, to which this workspace belongs.
     pub(crate) fn known_skills(&self) -> Option<&KnownSkills> {
         self.live.as_ref()?.known.as_ref()
     }

@@ -42,7 +42,7 @@ pub(crate) struct AnswerScope<'a> {
 }
 
 impl AnswerScope<'_> {
-    /// The workspace of the moment, with the approver, the notices and the end of this call.
+    /// The current workspace, with the approver, the notices and the end of this call.
     fn workspace(&self, now: &CurrentSkills) -> Workspace {
         let call = self.call;
         now.workspace.for_request(

@@ -6,7 +6,7 @@ use crate::talk::{Talk, python, sdk, tsc, typescript};
 
 const SCRIPT: &str = r#"
 → {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol":1,"skill":"greeter","directory":"."}}
-← {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"greet","description":"Greets somebody","input_schema":{"type":"object","properties":{"who":{"type":"string","description":"Whom to greet"}},"required":["who"]}}],"hooks":["before_tool_call"],"workflows":[],"scanners":[]}}
+← {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"greet","description":"Greets someone","input_schema":{"type":"object","properties":{"who":{"type":"string","description":"Whom to greet"}},"required":["who"]}}],"hooks":["before_tool_call"],"workflows":[],"scanners":[]}}
 → {"jsonrpc":"2.0","id":2,"method":"tool/execute","params":{"name":"greet","input":{"who":"Ada"}}}
 ← {"jsonrpc":"2.0","id":1,"method":"host/read_file","params":{"path":"greeting.txt"}}
 → {"jsonrpc":"2.0","id":1,"result":{"content":"Hello"}}
