@@ -58,13 +58,13 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
     let mut reasons = Vec::new();
     if let places @ [_, ..] = leftovers.undone() {
         reasons.push(format!(
-            "it made protected files before its run was killed, which were renamed: {}",
+            "before its run was killed, it created protected files, which were renamed: {}",
             undone(places)
         ));
     }
     if let failed @ [_, ..] = leftovers.failed() {
         reasons.push(format!(
-            "its run was killed, and protected files can't be checked or put back: {}; check them before you continue",
+            "its run was killed, and protected files can't be checked or restored: {}; check them before you continue",
             failures(failed)
         ));
     }

@@ -100,7 +100,7 @@ impl WorkKind {
     }
 }
 
-/// How far long work is at one moment.
+/// The progress of a long operation at one moment.
 ///
 /// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

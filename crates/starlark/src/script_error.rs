@@ -30,7 +30,7 @@ pub(crate) fn describe(error: &Error) -> String {
     let message = match error.kind() {
         ErrorKind::Fail(message) => message.to_string().trim_start().to_owned(),
         ErrorKind::StackOverflow(_) => {
-            "too many nested calls; is there a recursion without an end?".to_owned()
+            "too many nested calls; is there an infinite recursion?".to_owned()
         }
         ErrorKind::Other(error) => limit(&error.to_string()).unwrap_or_else(|| error.to_string()),
         kind => kind.to_string(),

@@ -215,7 +215,7 @@ fn a_paragraph_is_shown_before_the_answer_ends() {
     person.sees("writing… ");
     person.types(CTRL_C);
     person.sees("The second.\r\n");
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("/quit");
     assert_eq!(person.leaves().0, 0);
     room.finish();
@@ -346,7 +346,7 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
     person.says("tell me a story");
     room.server.wait_for(1);
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("then something else");
     person.sees("Something else.");
     person.says("/quit");
@@ -373,7 +373,7 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
     person.sees(" shell ");
     thread::sleep(Duration::from_millis(300));
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("wake up");
     person.sees("Good morning.");
     person.says("/quit");
@@ -398,11 +398,11 @@ fn ctrl_c_at_a_question_is_a_no() {
     person.says("/greet");
     person.sees("Your answer? (no) ");
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("look around");
     person.sees("Your answer? (no) ");
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.sees(PROMPT);
     person.types(CTRL_D);
     let (code, shown) = person.leaves();

@@ -14,7 +14,7 @@ const SLOW: &str =
     "this takes too long: more than 20000000 steps|took longer than 2 s and was stopped";
 /// Code that takes too much memory: step by step, or all at once, in which case the system kills the process.
 const BIG: &str = "this takes too much memory: more than 67108864 bytes|ended before it answered `";
-const DEEP: &str = "too many nested calls; is there a recursion without an end?";
+const DEEP: &str = "too many nested calls; is there an infinite recursion?";
 const BELOW: &str = "must be a path below the skill's folder";
 
 /// Bodies of a tool, and the error that its caller gets; `|` separates alternatives.

@@ -171,7 +171,7 @@ fn content_that_is_not_what_was_listed_is_not_loaded() {
         ("size", "bytes were announced"),
         (
             "frontmatter",
-            "its `description` is not the one that was announced",
+            "its `description` differs from the announced one",
         ),
     ] {
         let room = needed!(Room::new(mode));
@@ -489,7 +489,7 @@ fn hostile_tools_are_left_out_and_hostile_results_are_broken() {
     for said in [
         "its tool `evil` is left out",
         "its tool `loop` is left out: its input schema is refused",
-        "is left out: models take only names",
+        "is left out: models accept only names",
     ] {
         assert!(output.stderr.contains(said), "{}", output.stderr);
     }

@@ -248,7 +248,7 @@ fn what_the_user_made_after_a_crash_is_left_alone() {
         for name in ["sub/AGENTS.md", "sub/.git/config", "other/GEMINI.md"] {
             assert_eq!(stage.context.read(name), "mine\n", "{name}: {said}");
         }
-        let start = "made protected files before its run was killed, which were renamed: ";
+        let start = "before its run was killed, it created protected files, which were renamed: ";
         assert!(said.contains(start), "{said}");
         let name = renamed(&said, "sub/CLAUDE.md");
         assert_eq!(stage.context.read(&format!("sub/{name}")), "evil\n");

@@ -668,7 +668,7 @@ fn the_end_closes_sockets_and_ends_sessions() {
     let started = daemon.post("/api/v1/sessions", &json!({ "task": "wait" }));
     assert_eq!(started.status, 201, "{started:?}");
     daemon.signal(Signal::TERM);
-    assert_eq!(socket.closed(), "the daemon ends");
+    assert_eq!(socket.closed(), "the daemon is stopping");
     assert_eq!(daemon.wait(), Some(0));
     model.forget();
 }

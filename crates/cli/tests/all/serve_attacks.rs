@@ -137,7 +137,7 @@ fn without_a_token_only_health_answers() {
     );
     socket.say(&json!({ "type": "auth", "token": "wrong" }).to_string());
     assert_eq!(socket.hear()["code"], "unauthorized");
-    assert_eq!(socket.closed(), "the token is wrong");
+    assert_eq!(socket.closed(), "the token is invalid");
     let mut socket = daemon.upgrade(&[]).unwrap();
     let welcome = socket.ask(&json!({ "type": "auth", "token": daemon.token }));
     assert_eq!(welcome["type"], "authenticated");

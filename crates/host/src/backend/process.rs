@@ -271,7 +271,7 @@ impl<'a> ChildProcess<'a> {
         if contributions == self.contributions {
             return Ok(());
         }
-        let why = "registered other contributions than at its first start";
+        let why = "registered different contributions than at its first start";
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());

@@ -146,7 +146,7 @@ impl<'a> RegistryClient<'a> {
             .iter()
             .find(|found| !is_published_name(&found.name))
         {
-            Some(odd) => Err(self.wrong(&format!("`{}` is not a name", visible(&odd.name)))),
+            Some(odd) => Err(self.wrong(&format!("`{}` is not a valid name", visible(&odd.name)))),
             None => Ok(page),
         }
     }

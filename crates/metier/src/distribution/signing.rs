@@ -149,7 +149,7 @@ impl Workspace {
         let text = read_text(&secret).map_err(|error| match error.code() {
             "not-found" => Error::unmet("no-key", "there is no key to sign with")
                 .path(&secret)
-                .hint("make one with `metier keygen`, or name one with `--key`"),
+                .hint("create one with `metier keygen`, or name one with `--key`"),
             _ => error,
         })?;
         let key_error = |error: SignatureError| {
@@ -384,7 +384,7 @@ fn read_package(file: &Path) -> Result<(Vec<u8>, SignedPackage), Error> {
     let refused = |why: String| {
         Error::unmet("not-a-package", format!("not a package of a skill: {why}"))
             .path(file)
-            .hint("make one with `metier pack`")
+            .hint("create one with `metier pack`")
     };
     let tree = read_archive(&bytes, limits).map_err(|error| refused(error.to_string()))?;
     let tree = tree

@@ -523,7 +523,7 @@ impl ChangeDraft<'_> {
             _ => fs::create_dir_all(folder).map_err(|error| {
                 Error::broken(
                     "not-written",
-                    format!("the folder of an agent can't be made: {error}"),
+                    format!("the folder of an agent can't be created: {error}"),
                 )
                 .path(folder)
                 .hint("check its permissions, and those of the folder above it")

@@ -255,7 +255,7 @@ impl Access {
         let Some(found) = found else {
             return Err(
                 Refusal::new(401, "used-link", "this link was used before, or is too old")
-                    .hint("`metier ui` makes another link"),
+                    .hint("`metier ui` creates another link"),
             );
         };
         state.links.remove(found);

@@ -289,7 +289,7 @@ async fn changing<T: Send + 'static>(
     tokio::select! {
         worked = worked => worked,
         _ = ending.wait_for(|is_ending| *is_ending) => {
-            Err(Refusal::new(503, "ending", "the daemon ends; nothing was changed").into())
+            Err(Refusal::new(503, "ending", "the daemon is stopping; nothing was changed").into())
         }
     }
 }

@@ -97,7 +97,7 @@ impl Metrics {
             ),
             (
                 "skills_executed_total",
-                "ExecutionPlan skills.",
+                "Skills that were executed.",
                 &self.executed,
             ),
             (
@@ -132,7 +132,7 @@ impl Metrics {
             ("sessions", "Sessions of agents.", size(gauges.sessions)),
             (
                 "approvals_pending",
-                "Questions without an answer.",
+                "Unanswered questions.",
                 size(gauges.approvals),
             ),
         ]

@@ -161,6 +161,6 @@ impl PlanShelf {
             None => (404, "unknown-plan", "there is no such plan"),
         };
         Refusal::new(status, code, message)
-            .hint("make another one with POST /api/v1/installs or /api/v1/updates")
+            .hint("create another one with POST /api/v1/installs or /api/v1/updates")
     }
 }

@@ -149,7 +149,7 @@ impl SocketClient {
                 NextStep::Changes(next) => self.tell(next, &mut socket).await,
                 NextStep::Tick => self.tick(&mut socket).await,
                 NextStep::Unknown => Err((close_code::POLICY, "no token was sent in time")),
-                NextStep::End => Err((close_code::AWAY, "the daemon ends")),
+                NextStep::End => Err((close_code::AWAY, "the daemon is stopping")),
             };
             if let Err(why) = done {
                 break why;
@@ -255,7 +255,7 @@ impl SocketClient {
             }
             Err(refusal) => {
                 write(socket, problem(id, &refusal.into())).await?;
-                Err((close_code::POLICY, "the token is wrong"))
+                Err((close_code::POLICY, "the token is invalid"))
             }
         }
     }
@@ -312,7 +312,7 @@ impl SocketClient {
     /// Asks a silent client whether it is there.
     async fn tick(&mut self, socket: &mut WebSocket) -> Written {
         if self.heard.elapsed() > SILENCE {
-            return Err((close_code::AWAY, "the client does not answer"));
+            return Err((close_code::AWAY, "the client does not respond"));
         }
         write(socket, Message::Ping(Bytes::new())).await
     }
@@ -336,7 +336,7 @@ type Written = Result<(), (u16, &'static str)>;
 async fn write(socket: &mut WebSocket, message: Message) -> Written {
     match timeout(WRITE_TIME, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err((close_code::AWAY, "the client is gone")),
+        Ok(Err(_)) => Err((close_code::AWAY, "the client disconnected")),
         Err(_) => Err((close_code::AGAIN, "the client reads too slowly")),
     }
 }

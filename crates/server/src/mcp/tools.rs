@@ -242,7 +242,7 @@ fn rows(standard: usize, most: usize) -> Value {
 }
 
 fn cursor() -> Value {
-    json!({"type": "string", "description": "The `next_cursor` of the page before, with the same other arguments."})
+    json!({"type": "string", "description": "The `next_cursor` of the previous page, with the same other arguments."})
 }
 
 /// What was given to a skill.
@@ -262,7 +262,7 @@ fn choosing() -> Vec<ToolRow> {
             description: "Find the skills that fit a task, the best first, with the reasons. Call this when a task might be covered by a skill that your \
                  instructions don't name. A skill is a folder of instructions, scripts and references for a particular kind of task.",
             properties: json!({
-                "query": {"type": "string", "minLength": 1, "description": "The task, or words of it."},
+                "query": {"type": "string", "minLength": 1, "description": "The task, or parts of it."},
                 "limit": rows(10, 100),
                 "cursor": cursor()
             }),

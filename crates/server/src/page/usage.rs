@@ -94,7 +94,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
     let unused: Vec<&Part<'_>> = ready.iter().filter(is_unused).collect();
     let most = used.first().map_or(1, |(_, one)| one.acts);
     Ok(html! {
-        header.head { div { h1 { "Usage" } p.faint { "Counted from the last " (counted(receipts.len() as u64, "receipt")) ". A skill whose text alone is used leaves none." } } }
+        header.head { div { h1 { "Usage" } p.faint { "Counted from the last " (counted(receipts.len() as u64, "receipt")) ". A skill of which only the text is used leaves none." } } }
         section #usage data-live-part aria-label="Usage" {
             ul.tiles {
                 li { div.tile { span.figure { (grouped(used.len() as u64)) } span.label { "skills that acted" } } }
