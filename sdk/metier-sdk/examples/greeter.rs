@@ -1,5 +1,5 @@
-//! A skill that greets: every kind of contribution once, and every accident. `sdk/python/tests/greeter.py` and
-//! `sdk/typescript/tests/greeter.ts` are the same skill; the tests hold the three to one transcript.
+//! A skill that greets: every kind of contribution once, and every failure. `sdk/python/tests/greeter.py` and
+//! `sdk/typescript/tests/greeter.ts` are the same skill; the tests run all three against one transcript.
 #![expect(
     clippy::print_stdout,
     reason = "that printing can't get between the frames is one of the things shown"
