@@ -323,7 +323,7 @@ impl Workspace {
         let identity = Identity {
             skill: entry.name().as_ref().into(),
             source: entry.source,
-            // No digest is in question: what is approved by its bytes is not approved by its name.
+            // No digest is involved: an approval of bytes does not approve a name.
             digest: entry.digest.unwrap_or(Digest([0; 32])),
         };
         approvals::is_approved_elsewhere(&identity, &self.config.approved)

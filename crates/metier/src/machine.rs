@@ -189,7 +189,7 @@ impl Folders {
                 data: Some(own),
             };
         }
-        // A relative path in one of these variables is to be ignored, says the specification.
+        // According to the specification, a relative path in one of these variables is ignored.
         let xdg = |variable: &str, usual: &str| {
             let set = env::var_os(variable).map(PathBuf::from);
             let set = set.filter(|folder| folder.is_absolute());

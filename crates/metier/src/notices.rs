@@ -157,7 +157,7 @@ impl TaskProgress {
             done: self.done.load(Ordering::Relaxed),
             total: self.total,
             bytes,
-            // What was announced for one file of several says nothing about all of them.
+            // The announced size of one file of several says nothing about all of them.
             total_bytes: Some(total_bytes).filter(|total| *total > 0 && *total >= bytes),
         }
     }

@@ -118,7 +118,7 @@ impl Workspace {
             Some((source, name)) if source.parse::<metier_model::Source>().is_ok() => name,
             _ => name,
         };
-        // Answers are kept by name. A folder is none: it would match nothing, and the answers would stay in silence.
+        // Answers are stored by name. A folder is not a name: it would match nothing, and the answers would stay unnoticed.
         let inventory = name.contains('/').then(|| self.inventory()).transpose()?;
         let found = inventory.as_ref().map(|inventory| {
             let found = explain::find(self, inventory, name)?;

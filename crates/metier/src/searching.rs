@@ -160,7 +160,7 @@ impl Workspace {
             ..self.search_reading()
         };
         let finder = self.finder(&skills, reading);
-        // An index that is damaged is made again now.
+        // A damaged index is rebuilt now.
         let scope = SearchScope::Any(1);
         let (_, finder) = self.hits(&skills, finder, reading, "", scope);
         TaskRouter {

@@ -357,7 +357,7 @@ impl Workspace {
             };
             let enough =
                 searching::enough(found.skills.iter().filter(|one| is_ready(one)), task.top);
-            // One that is not ready and fits as well is shown with its gate.
+            // A skill that is not ready and matches equally well is shown with its obstacle.
             let picked = found.skills.iter().filter(|one| one.hit.points >= enough);
             candidates = candidates.with_found(picked.cloned(), found.words.clone());
         }

@@ -283,7 +283,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // `end` reports what went wrong; there is no caller left for that here.
+        // `end` reports errors; here no caller is left for them.
         self.runtime.end().ok();
         self.tell();
     }

@@ -456,7 +456,7 @@ impl Project {
 
 impl Drop for Project {
     fn drop(&mut self) {
-        // What can't be removed now is removed before the next test.
+        // Files that can't be removed now are removed before the next test.
         remove(&self.0).ok();
     }
 }
@@ -481,7 +481,7 @@ impl Approver for InTestProject {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         let asked = match &question.subject {
             ApprovalSubject::Permissions { asked, .. } => asked,
-            // Only what is in the project is ever asked about by itself.
+            // Only an act in the project is ever asked about individually.
             ApprovalSubject::Act(_) => return Reply::Once,
         };
         let stays = asked.iter().all(|asked| {
@@ -495,7 +495,7 @@ impl Approver for InTestProject {
                 | Permission::GitRead
                 | Permission::GitWrite
                 | Permission::ShellExec => inside,
-                // There is no model in a test.
+                // Tests have no model.
                 Permission::LlmCall => true,
                 _ => false,
             }

@@ -183,7 +183,7 @@ pub(crate) fn states(
             old => {
                 let files = entry.place.fingerprint().ok().flatten();
                 let revision = old.map_or(0, |old| {
-                    // What can't be compared counts as changed.
+                    // A state that can't be compared counts as changed.
                     let is_same = files.is_some() && files == old.files;
                     old.revision + u64::from(!is_same)
                 });

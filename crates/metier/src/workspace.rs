@@ -600,7 +600,7 @@ pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     }));
     let there = roots.into_iter().filter_map(|root| {
         let target = project.join(&root).canonicalize().ok()?;
-        // What has no name in UTF-8 can't be written down, and so it stays untrusted.
+        // A path that is not UTF-8 can't be stored, and so it stays untrusted.
         let is_text = root.to_str().is_some() && target.to_str().is_some();
         is_text.then_some(TrustedRoot { root, target })
     });
@@ -629,7 +629,7 @@ fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<ConfigProblem>), Er
     let machine = &settings.machine;
     let mut layers = Vec::new();
     let mut unread = None;
-    // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
+    // With explicit roots, the result is the same skills on every machine: of the user's file only the models count then, unless it is
     // named too.
     let whole = settings.roots.is_empty() || settings.is_config_named;
     if let Some(file) = &machine.config_file {

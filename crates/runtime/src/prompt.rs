@@ -359,7 +359,7 @@ fn shrink(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usi
             let is_cut = line.description.ends_with('…');
             listing.shortened = listing.shortened.saturating_sub(usize::from(is_cut));
         } else {
-            // Not even the frame fits.
+            // Even the frame does not fit.
             return;
         }
     }

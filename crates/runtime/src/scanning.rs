@@ -304,7 +304,7 @@ impl KnownVerdict {
                 short(&unread.why),
             ),
             (_, _, Some(worst)) => {
-                // Of several that are equally bad, the first.
+                // Of several equally bad ones, the first.
                 let worst = report
                     .findings
                     .iter()

@@ -41,7 +41,7 @@ pub(crate) fn describe(error: &Error) -> String {
         None => message,
     };
     let mut frames = error.call_stack().frames.as_slice();
-    // The error of a built-in has the place of its call, which is in the first line already.
+    // The error of a built-in has the position of its call, which is in the first line already.
     if let [outer @ .., last] = frames
         && last.location.is_some()
         && last.location.as_ref() == error.span()

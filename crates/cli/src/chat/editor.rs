@@ -78,7 +78,7 @@ impl LineEditor {
             active: Vec::new(),
         }));
         if let Some(file) = history.as_ref().filter(|file| file.exists()) {
-            // What can't be read is not remembered; typing works without.
+            // An unreadable history is ignored; typing works without it.
             editor.load_history(file).ok();
         }
         Ok(Self { editor, history })

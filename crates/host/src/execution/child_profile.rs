@@ -170,7 +170,7 @@ impl ActExecutor {
                 _ => {}
             }
         }
-        // Whether each is a folder was decided with the rest: by now another object can be there.
+        // Whether each is a folder was decided earlier: another object can be there now.
         let is_folder =
             |path: &&PathBuf| identities.get(*path).is_some_and(|known| known.is_folder);
         let (roots, files) = write.iter().partition::<Vec<_>, _>(is_folder);

@@ -129,7 +129,7 @@ impl Workspace {
             while let Some(next) = offset {
                 let page = client.search("", next, PAGE)?;
                 total = page.total;
-                // A page that leads nowhere ends the list.
+                // A next page that does not advance ends the list.
                 offset = page
                     .next
                     .filter(|later| *later > next && skills.len() < MAX_LISTED);

@@ -283,7 +283,7 @@ impl Workspace {
             true => folder_tree(&place)?,
             false => base.clone().unwrap_or_default(),
         };
-        // An edit that was accepted, or joined with an update, is in the lock.
+        // An edit that was accepted, or merged with an update, is in the lock.
         let is_locked = local.digest() == locked.tree;
         if is_newest && (is_locked || options.edits == LocalEdits::Keep) {
             return stop(UpdateState::Current);
@@ -401,7 +401,7 @@ impl Workspace {
             }],
             scope,
         );
-        // What is here may be damaged: then everything that the new version asks for is new.
+        // The files here may be damaged: then every permission that the new version requests is new.
         let before = before.ok().and_then(|mut plan| plan.skills.pop());
         let asked = |skill: &PlannedSkill| -> Vec<String> {
             let all = skill.card.permissions.iter();

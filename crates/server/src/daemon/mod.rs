@@ -144,7 +144,7 @@ pub fn serve_daemon(
     listen::raise_file_limit();
     let listener = BoundListener::open(options)?;
     let (url, address) = (listener.url(), listener.address());
-    // What was left behind by killed runs is put back first: since then, runs of this program are under way.
+    // Leftovers of killed runs are restored first: after that, runs of this program are in progress.
     let workspace = Workspace::open(settings)?;
     let live = workspace.live()?;
     let access = Access::new(token, address, &options.hosts);

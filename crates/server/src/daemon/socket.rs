@@ -160,7 +160,7 @@ impl SocketClient {
             reason: Utf8Bytes::from_static(why),
         };
         let closing = socket.send(Message::Close(Some(frame)));
-        // The client may be the reason: it is not waited for.
+        // The client may be the cause, so it is not waited for.
         timeout(Duration::from_secs(1), closing).await.ok();
         (code != close_code::AWAY).then_some(why)
     }
@@ -288,7 +288,7 @@ impl SocketClient {
                 Err(error) => problem_text(&id, &error),
             };
             drop(under_way);
-            // A client that is gone needs no answer.
+            // A disconnected client needs no answer.
             answers.send(answer).await.ok();
         });
     }

@@ -35,7 +35,7 @@ pub(crate) enum AskingMode {
 impl AskingMode {
     pub(crate) fn of(capabilities: Option<&ClientCapabilities>, is_modern: bool) -> Self {
         let elicitation = capabilities.and_then(|all| all.elicitation.as_ref());
-        // An empty object means forms: before there were other modes, it was all a client could declare.
+        // An empty object means forms: before there were other modes, a client could declare nothing else.
         let has_forms = elicitation.is_some_and(|one| one.form.is_some() || one.url.is_none());
         match (has_forms, is_modern) {
             (false, _) => Self::Never,

@@ -65,7 +65,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
             let mut read = ReadBuf::new(&mut chunk);
             match Pin::new(&mut this.inner).poll_read(context, &mut read) {
                 Poll::Ready(Ok(())) if read.filled().is_empty() => {
-                    // The last line has no end. Nothing at all is the end.
+                    // The last line has no line end. No bytes at all is the end of the input.
                     this.line.finish(&mut this.ready);
                     if this.ready.is_empty() {
                         return Poll::Ready(Ok(()));

@@ -104,9 +104,9 @@ pub fn serve(settings: Settings) -> Result<(), McpServeError> {
         let server = McpServer::new(settings);
         let shared = Arc::clone(server.shared());
         match server.serve((input, output)).await {
-            // How it ended is the client's choice; there is no client left to report it to.
+            // How it ended is the client's choice; no client is left to report it to.
             Ok(running) => drop(running.waiting().await),
-            // A client that asks what we are and goes has had its answer.
+            // A client that only discovers the server and disconnects has got its answer.
             Err(ServerInitializeError::ConnectionClosed(_))
                 if shared.discovered.load(Ordering::Relaxed) => {}
             Err(error) => return Err(not_served(error)),

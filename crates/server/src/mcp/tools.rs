@@ -127,7 +127,7 @@ impl ToolRequest {
             Self::Activate(input) | Self::Execute(input) => (input.offset, input.limit),
             Self::Read(input) => (input.offset, input.limit),
             Self::Call(input) => (input.offset, input.limit),
-            // In lists the limit counts rows: who asks for many gets a large answer.
+            // In lists the limit counts rows: a caller that requests many gets a large answer.
             Self::Search(input) => (None, input.limit.map(|_| MOST_ANSWER)),
             Self::List(input) => (None, input.limit.map(|_| MOST_ANSWER)),
             Self::ListTools(input) => (None, input.limit.map(|_| MOST_ANSWER)),

@@ -69,7 +69,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
     let receipts = api.get("/receipts?limit=10000").await?;
     let receipts = receipts.root().items("receipts");
     let tally = UseTally::of(&receipts);
-    // Among so many, as many as are shown never acted. All of them would be thousands of rows for one number.
+    // At least `SHOWN` of this many skills never acted. Loading all of them would mean thousands of rows for one number.
     let enough = SHOWN + tally.skills.len();
     let ready = api
         .get(&format!("/skills?status=ready&limit={enough}"))
