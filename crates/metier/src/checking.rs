@@ -185,7 +185,7 @@ impl Workspace {
         Ok(report)
     }
 
-    /// The folders that are meant. A file stands for the skill that it belongs to.
+    /// The folders to check. A file selects the skill that it belongs to.
     fn folders_to_check(&self, what: &[&str]) -> BTreeSet<PathBuf> {
         let folder = |what: &&str| {
             let path = self.machine.work.join(what);

@@ -34,7 +34,7 @@ pub struct HealthCheck {
     pub fix: Option<String>,
 }
 
-/// How a check went.
+/// The result of a check.
 ///
 /// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

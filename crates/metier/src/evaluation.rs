@@ -53,7 +53,7 @@ pub struct EvalReport {
     pub searched: usize,
 }
 
-/// What a query found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {
     /// The query.

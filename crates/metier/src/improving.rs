@@ -324,7 +324,7 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
     })
 }
 
-/// What a body has of a query: words, and neighbours.
+/// The parts of a query in a body: words, and neighbours.
 fn body_shares(shares: &[SearchShare]) -> impl Iterator<Item = &SearchShare> {
     let is_body = |share: &&SearchShare| matches!(share.place, MatchPlace::Body | MatchPlace::Pair);
     shares.iter().filter(is_body)

@@ -14,7 +14,7 @@ use crate::{
     text::one_line,
 };
 
-/// Where folders for temporary files are made.
+/// The parent of folders for temporary files.
 pub(crate) fn temporary(cache: &Path) -> PathBuf {
     cache.join("runs")
 }

@@ -163,7 +163,7 @@ impl TaskProgress {
     }
 }
 
-/// Checks how far work is from time to time, on a thread of its own, until it is dropped.
+/// Checks the progress of work from time to time, on a separate thread, until it is dropped.
 ///
 /// ```
 /// use metier::{TaskProgress, WorkKind, ProgressWatcher};

@@ -80,7 +80,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When the skill has other bytes by now, when it can't be used or the scanner blocks it, when a permission is not one, or when the
+    /// When the bytes of the skill have changed, when it can't be used or the scanner blocks it, when a permission is not one, or when the
     /// database can't be written.
     pub fn answer_permissions(
         &self,

@@ -269,7 +269,7 @@ impl Workspace {
         }
     }
 
-    /// Scans what the catalog would name and was never scanned, for a moment; how many are left.
+    /// Scans the skills that the catalog would name and that were never scanned, for a moment; returns how many are left.
     fn scan_offered(
         &self,
         options: &PromptOptions,

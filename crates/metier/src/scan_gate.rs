@@ -98,7 +98,7 @@ pub(crate) struct CheckedVerdict {
 }
 
 impl GateFacts {
-    /// Facts with the rules that the skills of a catalog bring.
+    /// Facts with the rules of the skills of a catalog.
     pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));

@@ -22,7 +22,7 @@ use crate::{NoticeLevel, Skills, Workspace};
 pub(crate) const SEARCHED: usize = 50;
 /// How many skills a search returns where ranks are compared.
 const ROUTED: usize = 50;
-/// Without a wanted number, at most this many are named because of their words.
+/// Without a requested number, at most this many are named because of their words.
 const NAMED: usize = 10;
 
 /// A skill that a search found.
@@ -251,7 +251,7 @@ impl TaskRouter {
     }
 }
 
-/// The points from which on a search picks: as many skills as are wanted, or those that fit at least half as well as the best.
+/// The points from which on a search picks: the requested number of skills, or those that match at least half as well as the best.
 pub(crate) fn enough<'f>(found: impl Iterator<Item = &'f FoundSkill>, top: Option<usize>) -> f32 {
     let points: Vec<f32> = found.map(|found| found.hit.points).collect();
     let best = points.first().copied().unwrap_or(f32::INFINITY);

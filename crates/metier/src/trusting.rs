@@ -121,7 +121,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Removes the trust in a folder, also in one that no longer exists; whether it was trusted, and its path.
+    /// Removes the trust in a folder, also in one that no longer exists; returns whether it was trusted, and its path.
     ///
     /// An example is at [`Workspace::trust`].
     ///

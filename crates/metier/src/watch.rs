@@ -61,7 +61,7 @@ pub struct SkillChanges {
     pub added: Vec<WatchedSkill>,
     /// Skills with a file that changed, or with another status: trusted, disabled, shadowed, broken.
     pub changed: Vec<WatchedSkill>,
-    /// Skills that are gone.
+    /// Skills that were removed.
     pub removed: Vec<WatchedSkill>,
 }
 

@@ -1,7 +1,7 @@
 //! The folders whose changes the system reports to metier.
 //!
 //! **Problem.** A list that is kept has to be dropped the moment a file below it changes, and asking must cost next to nothing. A library that
-//! reports events from a thread of its own is late by a moment, and one that also reports *opened* files reports our own listing: ten thousand
+//! reports events from its own thread is late by a moment, and one that also reports *opened* files reports our own listing: ten thousand
 //! skills overflow the kernel's queue with it. **Decision.** The queue of inotify is read at the call, which is one system call, with a mask that
 //! leaves reading out. An event does not show what changed; it only means that the skills have to be listed again.
 
@@ -152,7 +152,7 @@ struct WatchedFolder {
     round: u64,
 }
 
-/// The position of a folder below its place.
+/// The depth of a folder below its watched place.
 #[derive(Clone, Copy)]
 struct FolderLevel {
     depth: usize,

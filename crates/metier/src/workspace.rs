@@ -185,7 +185,7 @@ impl Workspace {
         Ok(Store::open(database)?)
     }
 
-    /// A warning that one workspace gives once, however often it finds the cause.
+    /// A warning that a workspace prints once, however often the cause occurs.
     pub(crate) fn warn_once(&self, line: &str) {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.insert(line.to_owned()) {
@@ -324,7 +324,7 @@ impl Workspace {
             .map_or_else(Verdicts::default, |index| Verdicts::load(&index))
     }
 
-    /// How skills are scanned here, with the rules that the skills of a catalog bring.
+    /// How skills are scanned here, with the rules of the skills of a catalog.
     pub(crate) fn screening(&self, catalog: &Catalog) -> ScanGate {
         let facts = || Arc::new(GateFacts::new(self, catalog, self.verdicts()));
         let known = self.known_skills();
@@ -476,7 +476,7 @@ impl Workspace {
         inventory
     }
 
-    /// Where to look, in rising precedence, and whether the built-in skills are wanted.
+    /// Where to look, in rising precedence, and whether to include the built-in skills.
     fn roots(&self, agent: &AgentFiles) -> Result<(Vec<Root>, bool), Error> {
         let absolute = |path: &Path| self.machine.work.join(path);
         let mut roots: Vec<Root> = if self.settings.roots.is_empty() {

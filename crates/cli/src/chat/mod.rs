@@ -294,7 +294,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Where the conversation stood.
+    /// The position in the conversation.
     fn recall(&self, one: &StoredConversation, last: &LastExchange) {
         if !self.talk.is_for_people() {
             return;

@@ -87,7 +87,7 @@ fn tools(tools: &[ToolPattern], note: impl Fn(&ToolPattern) -> &'static str) -> 
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// What a star means where something is allowed.
+/// The meaning of a star in a list of allowed tools.
 fn note(tool: &ToolPattern) -> &'static str {
     match (tool.names_no_tool(), tool.is_broad()) {
         (true, _) => " (each tool is asked for)",

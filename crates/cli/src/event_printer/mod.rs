@@ -36,7 +36,7 @@ pub(crate) enum EventFormat {
     Jsonl,
 }
 
-/// Hears all sessions of a run. Sub-agents talk from threads of their own; one line is one line.
+/// Receives the events of all sessions of a run. Sub-agents report from their own threads; lines are never mixed.
 pub(crate) struct EventPrinter {
     output: Arc<Output>,
     format: EventFormat,

@@ -107,7 +107,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     remove_tree(fs::File::open(parent)?.as_fd(), name)
 }
 
-/// Removes the folders of activations that are gone: a killed run removes nothing.
+/// Removes the folders of activations that have ended: a killed run removes nothing.
 pub(super) fn remove_abandoned(temporary: &Path) {
     for below in [temporary.to_owned(), temporary.join(KEPT)] {
         let Ok(all) = fs::File::open(&below) else {

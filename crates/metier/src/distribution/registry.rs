@@ -53,7 +53,7 @@ pub struct RegistrySearch {
     pub total: u64,
     /// The registries whose answer is older than an hour, because they can't be reached.
     pub stale: Vec<String>,
-    /// What went wrong with the others, one sentence each.
+    /// The errors of the others, one sentence each.
     pub failed: Vec<String>,
 }
 

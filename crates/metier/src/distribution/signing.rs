@@ -49,7 +49,7 @@ pub struct SignedFile {
     pub is_written: bool,
 }
 
-/// What a signature shows, compared with the signer that is known for the skill.
+/// The result of verifying a signature, compared with the skill's known signer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignerStatus {
     /// There is no signature, and no signer is known.

@@ -51,7 +51,7 @@ fn agent_word(agent: &'static KnownAgent) -> &'static str {
 impl FromStr for AgentTarget {
     type Err = Error;
 
-    /// Reads a name, an alias or a folder of an agent, with `=copy` if a copy is meant.
+    /// Reads a name, an alias or a folder of an agent, with `=copy` for a copy.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (word, copy) = match text.strip_suffix("=copy") {
             Some(word) => (word, true),
@@ -188,7 +188,8 @@ enum AtPlace {
 }
 
 impl Workspace {
-    /// Puts installed skills where other agents look for them, or takes them out again. What metier did not put there is never changed.
+    /// Puts installed skills where other agents look for them, or removes them again. Anything that metier did not put there is never
+    /// changed.
     ///
     /// ```no_run
     /// use metier::distribution::SyncOptions;
@@ -303,7 +304,8 @@ impl Workspace {
         Ok(plans)
     }
 
-    /// What puts a skill into the folders of agents. `before` is its entry in the lock so far, `tree` the digest of the files that it has afterwards.
+    /// The steps that put a skill into the folders of agents. `before` is its entry in the lock so far, `tree` the digest of the files that
+    /// it has afterwards.
     pub(crate) fn plan_agents(
         &self,
         scope: InstallScope,
@@ -359,7 +361,7 @@ impl Workspace {
         Ok(plan)
     }
 
-    /// What takes a skill out of the folders of agents: of these, or of all that the lock names.
+    /// The steps that remove a skill from the folders of agents: from these, or of all that the lock names.
     pub(crate) fn plan_agent_removal(
         &self,
         scope: InstallScope,
@@ -553,7 +555,7 @@ impl InstallPlan {
     }
 }
 
-/// The agents of the lock and those that are wanted, each once; a wanted one decides how.
+/// The agents of the lock and the requested ones, each once; a requested one decides how.
 fn joined(recorded: &[String], wanted: &[AgentTarget], copy: bool) -> Vec<AgentTarget> {
     let own = recorded.iter().filter_map(|word| word.parse().ok());
     let own = own.map(|target: AgentTarget| AgentTarget {

@@ -128,7 +128,7 @@ fn no_folder() -> Error {
         .hint("set METIER_HOME to a folder")
 }
 
-/// Serves until `wait_for_end` returns, on a thread of its own. `started` is called once, when connections are accepted.
+/// Serves until `wait_for_end` returns, on a separate thread. `started` is called once, when connections are accepted.
 ///
 /// # Errors
 /// When another daemon has the data folder, when the address can't be used, or when the token or the certificate can't be read.

@@ -199,7 +199,7 @@ impl Sessions {
         rows.flatten().collect()
     }
 
-    /// Answers a question; whether it was open.
+    /// Answers a question; returns whether it was open.
     pub(super) fn answer(&self, session: &str, number: u64, reply: Reply) -> bool {
         let found = self.all().get(session).cloned();
         found.is_some_and(|session| session.approvals.answer(number, reply))

@@ -54,7 +54,7 @@ const SILENCE: Duration = Duration::from_secs(95);
 const BURST: f64 = 1_000.0;
 const PER_SECOND: f64 = 200.0;
 
-/// Upgrades a request. Who sent it may still be unknown: then the first message shows the token.
+/// Upgrades a request. Its sender may still be unknown: then the first message contains the token.
 pub(super) fn upgrade(
     state: Arc<DaemonState>,
     caller: Option<Caller>,
@@ -133,7 +133,7 @@ impl SocketClient {
         }
     }
 
-    /// Serves until the client goes, or has to: then the reason.
+    /// Serves until the client disconnects or is disconnected; returns the reason.
     async fn serve(&mut self, mut socket: WebSocket) -> Option<&'static str> {
         let mut written = self.written.take()?;
         let (code, why) = loop {

@@ -24,7 +24,7 @@ const FIELD: &str = "answer";
 /// How a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskingMode {
-    /// With a request of its own, while the call waits.
+    /// With a separate request, while the call waits.
     Elicitation,
     /// With a result that asks for more input.
     InputRequired,

@@ -1,6 +1,6 @@
 //! Notifications about changed skills, for clients that subscribed.
 //!
-//! One thread waits for changes and passes them on; every client decides what it says about them. The list of tools never changes.
+//! One thread waits for changes and passes them on; every client is notified in its own way. The list of tools never changes.
 
 use std::{
     sync::{Arc, OnceLock, Weak},

@@ -1,8 +1,8 @@
 //! Messages of a client, before they are read as JSON.
 //!
-//! The reader of JSON gives up on a message that is nested too deep, and nothing answers it: the client waits for ever. A
+//! The reader of JSON gives up on a message that is nested too deep, and nothing answers it: the client waits forever. A
 //! message of a gigabyte is kept in memory first. So each line is checked byte by byte while it arrives. One that is too large
-//! or too deep is not kept; a request with the same id takes its place, whose method says what was wrong and which no server has, so
+//! or too deep is not kept; a request with the same id takes its place, whose method names the problem and which no server has, so
 //! that the client gets an error for its id.
 
 use std::{

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-/// A cursor that no list gave out.
+/// A cursor that no list returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownCursor;
 

@@ -190,7 +190,7 @@ impl KeptReplies {
     }
 }
 
-/// Halves the longest list of a document until it fits; `left_out` says how much is missing.
+/// Halves the longest list of a document until it fits; `left_out` states how much is missing.
 fn shorten_lists(document: &mut Value, room: usize) {
     while document.to_string().len() > room {
         let Some(pointer) = longest_list(document) else {

@@ -5,7 +5,7 @@ use pulldown_cmark::Alignment;
 
 use super::style::{FAINT, Folded, MarkdownStyle, StyledRun, fold, widest_word};
 
-/// What stands between two columns.
+/// The separator of two columns.
 const BETWEEN: &str = " │ ";
 const BETWEEN_COLUMNS: usize = 3;
 
