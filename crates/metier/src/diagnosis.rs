@@ -347,7 +347,7 @@ impl Workspace {
     }
 }
 
-/// The folder that a file would be made in, if that can't be done.
+/// The nearest existing folder above a file, if it is not writable.
 fn unwritable(file: &Path) -> Option<&Path> {
     let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
     let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();

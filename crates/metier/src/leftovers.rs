@@ -19,7 +19,7 @@ pub(crate) fn temporary(cache: &Path) -> PathBuf {
     cache.join("runs")
 }
 
-/// Puts back what skills of killed runs made in protected places, with a receipt each, and removes their temporary files.
+/// Restores protected places that skills of killed runs changed, with a receipt each, and removes their temporary files.
 /// [`Workspace::open`](crate::Workspace::open) does so first.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub struct Machine {
     pub own_skills: Option<PathBuf>,
     /// The database: trust, approvals, receipts, conversations.
     pub database: Option<PathBuf>,
-    /// Files that can be made again: the index, verdicts, compiled code.
+    /// Files that can be recreated: the index, verdicts, compiled code.
     pub cache: Option<PathBuf>,
     /// `PATH`.
     pub path: Option<OsString>,

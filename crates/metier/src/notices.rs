@@ -64,7 +64,7 @@ pub trait Notices: Send + Sync {
 /// ```
 #[derive(Debug)]
 pub struct TaskProgress {
-    /// What kind of work it is.
+    /// The kind of work.
     pub kind: WorkKind,
     /// The same as a line of text, which contains no control characters.
     pub what: String,
@@ -75,7 +75,7 @@ pub struct TaskProgress {
     total_bytes: AtomicU64,
 }
 
-/// What kind of work takes long.
+/// The kinds of long work.
 ///
 /// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

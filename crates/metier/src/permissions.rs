@@ -1,4 +1,4 @@
-//! What skills ask for, and what the user answered.
+//! The permissions that skills request, and the user's answers.
 
 use metier_model::{Digest, Want, WantError};
 use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};

@@ -39,7 +39,7 @@ pub(crate) struct ScanGate {
     facts: Arc<GateFacts>,
 }
 
-/// Everything but its bytes that decides about a skill. A long-running program makes it once for each list.
+/// Everything except its bytes that decides about a skill. A long-running program builds it once for each list.
 pub(crate) struct GateFacts {
     scanner: Scanner,
     problems: Vec<RuleProblem>,

@@ -125,7 +125,7 @@ impl Workspace {
         SkillFinder::with_bodies(&skills.inventory, files.as_ref(), &admit, reading)
     }
 
-    /// What a task finds; with a damaged index, after it was made again. Returns the finder for further tasks.
+    /// The results for a task; with a damaged index, after it was rebuilt. Returns the finder for further tasks.
     pub(crate) fn hits(
         &self,
         skills: &Skills,

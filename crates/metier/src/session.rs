@@ -199,7 +199,7 @@ impl Session {
         self.finished(called)
     }
 
-    /// Sends an event to the hooks of all active skills, and returns what they made of it.
+    /// Sends an event to the hooks of all active skills, and returns the resulting event.
     ///
     /// ```no_run
     /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {

@@ -61,7 +61,7 @@ pub struct Workspace {
     /// The database of all sessions, once one was opened.
     #[cfg(feature = "run")]
     pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
-    /// What a program that runs for long keeps of the skills.
+    /// The data about the skills that a long-running program keeps.
     pub(crate) live: Option<LiveVersions>,
     /// Connections to MCP servers.
     #[cfg(feature = "mcp")]
@@ -175,7 +175,7 @@ impl Workspace {
         Ok(shared.insert(store.into()).clone())
     }
 
-    /// The database, made if there is none.
+    /// The database, created if there is none.
     pub(crate) fn store(&self) -> Result<Store, Error> {
         let database = self.machine.database.as_ref();
         let database = database.ok_or_else(|| {

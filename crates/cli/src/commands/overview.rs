@@ -70,7 +70,7 @@ pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// One row for each root that holds skills, the strongest first.
+/// One row for each root that contains skills, the strongest first.
 fn rows(inventory: &Inventory) -> Vec<RootRow> {
     let tally = |root: Option<u16>| {
         let of_root = || {

@@ -219,7 +219,7 @@ fn rerank(
     session.rerank(matches, selection)
 }
 
-/// What a model answered, and what it cost.
+/// The answer of a model, and its cost.
 fn note_rerank(reranked: &RerankedSkills, output: &Output) {
     let row = RerankRow::from(reranked);
     let cost = row.cost.as_ref().map(|cost| format!(", cost {cost}"));

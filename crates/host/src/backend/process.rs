@@ -75,7 +75,7 @@ pub struct ChildEnd {
     pub by_itself: bool,
     /// The exit code, the signal, or why neither is known.
     pub how: ChildEndCause,
-    /// Protected places that it had made or changed, and that were restored.
+    /// Protected places that it had created or changed, and that were restored.
     pub undone: Vec<UndonePlace>,
     /// Protected files that another program replaced meanwhile. The child could have changed them; they stay in place.
     pub replaced: Vec<PathBuf>,

@@ -58,7 +58,7 @@ impl ScratchFolder {
     /// A new private folder below this one.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When it can't be created.
     pub fn new(below: &Path) -> Result<Self, ExecutionError> {
         let make = || {
             fs::create_dir_all(below)?;
@@ -80,7 +80,7 @@ impl ScratchFolder {
     /// The same for files that children are started with: no child writes there, whatever was granted to it.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When it can't be created.
     pub fn kept(below: &Path) -> Result<Self, ExecutionError> {
         Self::new(&below.join(KEPT))
     }

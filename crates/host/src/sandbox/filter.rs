@@ -146,7 +146,7 @@ const ATTRIBUTES: &[libc::c_long] = &[
     469, // file_setattr
 ];
 
-/// Flags of `clone` that make a namespace.
+/// Flags of `clone` that create a namespace.
 const NEW_NAMESPACE: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,

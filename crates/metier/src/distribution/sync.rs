@@ -115,9 +115,9 @@ pub struct SyncedPlace {
 /// What was done at the place of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncAction {
-    /// A link was made.
+    /// A link was created.
     Link,
-    /// A copy was made.
+    /// A copy was created.
     Copy,
     /// The right link or copy is there already.
     Keep,
@@ -143,7 +143,7 @@ impl SyncAction {
         }
     }
 
-    /// What is there, if it was left as it is.
+    /// The existing content, if it was left unchanged.
     #[must_use]
     pub const fn found(&self) -> Option<&'static str> {
         match self {
@@ -675,7 +675,7 @@ fn link_target(places: &ScopePlaces, folder: &Path, name: &str) -> PathBuf {
     up.join(below)
 }
 
-/// Whether links can be made in a folder. A file system without links refuses one; other errors have other causes.
+/// Whether links can be created in a folder. A file system without links refuses one; other errors have other causes.
 fn can_link(folder: &Path) -> bool {
     let probe = folder.join(format!(".metier-probe-{}", std::process::id()));
     let made = symlink("nowhere", &probe);

@@ -32,7 +32,7 @@ const MAX_LINKS: usize = 64;
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "metier_session";
 
-/// What the page sends with each request that changes something.
+/// The header that the page sends with each request that changes something.
 pub(super) const CSRF: HeaderName = HeaderName::from_static("x-metier-request");
 
 /// Where forms of the page are sent: with the cookie and the token of a [`PageVisit`].

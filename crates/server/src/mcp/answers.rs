@@ -30,10 +30,10 @@ const SEARCH_ROWS: usize = 10;
 const LIST_ROWS: usize = 50;
 const MAX_FINDINGS: usize = 20;
 
-/// What rows may take of an answer: each is there twice, as a document and as text.
+/// The share of an answer for rows: each is there twice, as a document and as text.
 const ROWS_PART: usize = 5;
 
-/// What an answer needs besides the request.
+/// The data for an answer besides the request.
 pub(crate) struct AnswerScope<'a> {
     pub(crate) source: &'a SkillSource,
     pub(crate) call: &'a Arc<CallRelay>,

@@ -1,4 +1,4 @@
-//! MCP, for agents: tools, prompts, resources, and instructions that hold the catalog.
+//! MCP, for agents: tools, prompts, resources, and instructions that contain the catalog.
 //!
 //! Two eras of the protocol are spoken, because clients of both exist: the one that begins with `initialize` (2024-11-05 to
 //! 2025-11-25), and the one in which each request is independent (2026-07-28). The SDK distinguishes them; the answers are the same.

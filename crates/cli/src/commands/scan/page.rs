@@ -362,7 +362,7 @@ fn describe(scan: &ScannedSkill, group: &FindingGroup<'_>, output: &Output, out:
     }
 }
 
-/// Whether the evidence is what the lines show anyway. What was decoded, unfolded or made visible is not.
+/// Whether the lines already show the evidence. They don't show text that was decoded, unfolded or made visible.
 fn stands_in(evidence: &str, frame: &SourceExcerpt) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.trim_end_matches('…').split_whitespace();
