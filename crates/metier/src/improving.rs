@@ -67,7 +67,7 @@ pub struct LostQuery {
 pub struct HelpfulWord {
     /// The word, as it is in a query.
     pub text: String,
-    /// In how many lost queries it is.
+    /// The number of lost queries that contain it.
     pub queries: usize,
     /// The points that it would add, over all of them.
     pub gain: f32,

@@ -152,7 +152,7 @@ impl SyncAction {
         }
     }
 
-    /// Whether something at the place is different now.
+    /// Whether the content of the place was changed.
     #[must_use]
     pub const fn is_change(&self) -> bool {
         matches!(self, Self::Link | Self::Copy | Self::Remove)

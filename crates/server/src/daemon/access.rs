@@ -285,7 +285,7 @@ impl Access {
         Some(PageVisit { form_token })
     }
 
-    /// After a change of the token, links that were made before no longer work.
+    /// After a change of the token, earlier links no longer work.
     fn forget_links_of_another_token(&self) {
         let version = self.token.version();
         let mut state = self.state();
