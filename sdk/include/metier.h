@@ -1,9 +1,9 @@
 /*
- * metier.h — a skill as a library, in C or in whatever can speak C.
+ * metier.h — a skill as a library, in C or in any language with a C interface.
  *
- * A skill exports one function, metier_skill_v1, which gives out a table. metier loads the library in a process of its own and
- * calls the functions of the table, one after the other, from one thread. What is exchanged is JSON in UTF-8 with its length;
- * nothing ends with a zero byte. The messages are those of the skill protocol (sdk/schema/wire.json), without `jsonrpc` and `id`:
+ * A skill exports one function, metier_skill_v1, which returns a table. metier loads the library in a separate process and
+ * calls the functions of the table, one after the other, from one thread. Messages are JSON in UTF-8 with their length;
+ * no zero byte follows them. They are those of the skill protocol (sdk/schema/wire.json), without `jsonrpc` and `id`:
  *
  *     {"method":"initialize","params":{"protocol":1,"skill":"greeter","directory":"…"}}
  *         → {"result":{"tools":[{"name":"greet"}],"manifest":{"name":"greeter","version":"1.0.0"}}}
@@ -11,13 +11,13 @@
  *         → {"result":{"output":"Hello, Ada"}}
  *         → {"error":{"code":-32603,"message":"it broke"}}
  *
- * Who owns what:
- *   - a request is the host's, and is there until `answer` returns;
- *   - an answer is the library's, and is there until the host gives it back with `release`, which it does once for each;
- *   - a question is the library's, and is there until `ask` returns;
- *   - what `ask` gives is the host's, and is there until the next `ask` or until `answer` returns.
+ * Ownership:
+ *   - a request belongs to the host, and is valid until `answer` returns;
+ *   - an answer belongs to the library, and is valid until the host returns it with `release`, once for each answer;
+ *   - a question belongs to the library, and is valid until `ask` returns;
+ *   - the result of `ask` belongs to the host, and is valid until the next `ask` or until `answer` returns.
  *
- * A library is never unloaded. What it prints is its log. A crash ends its process, and costs it the call.
+ * A library is never unloaded. Its output is its log. A crash ends its process and fails the call.
  */
 #ifndef METIER_H
 #define METIER_H
@@ -29,10 +29,10 @@
 extern "C" {
 #endif
 
-/* The version of this border; a table of another version is not used. */
+/* The version of this interface; a table of another version is rejected. */
 #define METIER_ABI 1u
 
-/* Bytes and how many there are. They belong to whoever made them. */
+/* Bytes and their number. They belong to the side that allocated them. */
 struct metier_bytes {
     const uint8_t *data; /* may be NULL if there are none */
     size_t length;
@@ -40,11 +40,11 @@ struct metier_bytes {
 
 /* The host's side. */
 struct metier_host {
-    void *context; /* the host's own: pass it to `ask` */
+    void *context; /* the host's state: pass it to `ask` */
     /*
-     * Asks {"method":"host/read_file","params":{"path":"…"}} and the like; gives {"result":…} or {"error":{"code":…,"message":"…"}}.
-     * The code -32001 is a refusal: it was not permitted. Only to be called by the thread that was called with `answer`, and
-     * before that returns; whoever else calls it gets an error.
+     * Takes {"method":"host/read_file","params":{"path":"…"}} or similar; returns {"result":…} or {"error":{"code":…,"message":"…"}}.
+     * The code -32001 is a refusal: the request is not permitted. Only the thread that runs `answer` can call it, and only
+     * before `answer` returns; any other call gets an error.
      */
     struct metier_bytes (*ask)(void *context, struct metier_bytes request);
 };
@@ -53,13 +53,13 @@ struct metier_host {
 struct metier_skill {
     uint32_t abi;  /* METIER_ABI */
     uint32_t size; /* sizeof(struct metier_skill) */
-    /* Makes a skill; NULL if it can't. It is passed to the other functions. */
+    /* Creates a skill; NULL on failure. It is passed to the other functions. */
     void *(*create)(void);
-    /* Answers a request: writes its answer to *answer and returns 0. Anything else says that there is no answer. */
+    /* Answers a request: writes its answer to *answer and returns 0. Any other value means that there is no answer. */
     int32_t (*answer)(void *skill, struct metier_bytes request, const struct metier_host *host, struct metier_bytes *answer);
-    /* Takes an answer back. */
+    /* Frees an answer. */
     void (*release)(void *skill, struct metier_bytes answer);
-    /* Ends a skill, after its last answer was taken back. */
+    /* Destroys a skill, after its last answer was freed. */
     void (*destroy)(void *skill);
 };
 
@@ -69,7 +69,7 @@ struct metier_skill {
 #define METIER_EXPORT
 #endif
 
-/* What a library exports. The table must be there as long as the library. */
+/* The export of a library. The table must stay valid as long as the library is loaded. */
 METIER_EXPORT const struct metier_skill *metier_skill_v1(void);
 
 #ifdef __cplusplus

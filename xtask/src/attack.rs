@@ -1,4 +1,4 @@
-//! `cargo xtask attack`: each attack case of `docs/security.md`, the tests that cover it, and what became of them.
+//! `cargo xtask attack`: each attack case of `docs/security.md`, the tests that cover it, and their results.
 //!
 //! **Problem.** A list of attacks proves nothing, and a test does not say which attack it is about. **Decision.** The list is a table in the
 //! documentation, a test carries the number of its case, and this chore joins them. That every case of a feature that is built has a test, and that every
@@ -18,7 +18,7 @@ use cases::{AttackCase, PAGE};
 use outcome::{CaseVerdict, Outcomes};
 use tagged::TaggedTest;
 
-/// The table, the tests with numbers, and what does not fit.
+/// The table, the tests with numbers, and the inconsistencies between them.
 struct Coverage {
     cases: Vec<AttackCase>,
     tests: Vec<TaggedTest>,
@@ -177,7 +177,7 @@ fn report(coverage: &Coverage, outcomes: Option<&Outcomes>) -> (String, bool) {
     (text, tally.failed > 0)
 }
 
-/// One test below its case, and what the machine could not run of it.
+/// One test below its case, and the parts that the machine could not run.
 fn line(
     case: u16,
     test: &TaggedTest,
@@ -234,7 +234,7 @@ fn line(
     text
 }
 
-/// What the tests that failed printed.
+/// The output of the failed tests.
 fn failures(outcomes: Option<&Outcomes>) -> String {
     let all = outcomes.into_iter().flatten();
     let failed = all.filter(|(_, outcome)| outcome.verdict == CaseVerdict::Failed);

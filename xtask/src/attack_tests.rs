@@ -1,4 +1,4 @@
-//! Every case of a feature that is built has a test, and the check notices what it is there for.
+//! Every case of a feature that is built has a test, and the check detects the problems that it is for.
 
 use std::path::Path;
 
@@ -242,7 +242,7 @@ fn a_report_has_every_case_and_fails_with_its_tests() {
     );
 }
 
-/// The reader is tested with what a real test binary prints: this one.
+/// The reader is tested with the output of a real test binary: this one.
 #[test]
 fn a_test_binary_is_run_and_read() {
     let binary = outcome::Binary {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what a command costs, beside a program that does only the unavoidable work.
+//! `cargo xtask bench`: the cost of commands, compared with a program that does only the unavoidable work.
 //!
 //! Absolute times on a shared machine mean little; a ratio of two programs that ran alternately in the same minute means
 //! a lot. So every row has a floor, a real program ([`floor`]) that touches the same files and writes a document of
@@ -42,7 +42,7 @@ use table::BenchTable;
 /// The profile that is measured.
 const PROFILE: &str = "dist";
 
-/// Builds, then hands over to the optimised build of this program.
+/// Builds, then starts the optimised build of this program.
 pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let options = BenchOptions::parse(arguments)?; // wrong usage is noticed before minutes of building
     if options.part == BenchPart::Select {
@@ -57,7 +57,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
         BenchPart::Serve => serve::DRIVERS,
         BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp | BenchPart::Select => &[],
     };
-    // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
+    // At once: packages that are built one by one agree on fewer features, and rebuild half of the dependencies.
     let mut build = workspace::cargo();
     build.args([
         "build",
@@ -144,7 +144,7 @@ fn build_drivers(build: &mut Command, release: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What permission costs: measured inside one process by a driver of the runtime, which prints one number per line.
+/// The cost of permissions: measured inside one process by a driver of the runtime, which prints one number per line.
 fn renders(bench: &Bench, table: &mut BenchTable) -> Result<()> {
     let arguments = [bench.metier.as_path(), bench.path()];
     let figures = Figures::of(Command::new(driver("activation")?).args(arguments))?;
@@ -179,7 +179,7 @@ impl Figures {
     }
 }
 
-/// What scanning costs: all skills of a corpus, and one alone.
+/// The cost of scanning: all skills of a corpus, and one alone.
 fn scans(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     for &size in &options.sizes {
         eprintln!("scanning {size} skills");
@@ -212,7 +212,7 @@ fn scans(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Resul
     Ok(())
 }
 
-/// How long an agent waits for the tools, with a warm index.
+/// The time that an agent waits for the tools, with a warm index.
 fn handshakes(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     for &size in &options.sizes {
         eprintln!("starting a server of {size} skills");
@@ -263,7 +263,7 @@ fn catalogs(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Re
 struct Bench {
     metier: PathBuf,
     xtask: PathBuf,
-    /// Removed at the end, unless it was asked for with `--keep`.
+    /// Removed at the end, unless `--keep` was given.
     folder: BenchFolder,
 }
 
@@ -304,7 +304,7 @@ impl Bench {
         }
     }
 
-    /// Writes the skills, or takes those that an earlier run left in a kept folder.
+    /// Writes the skills, or reuses those of an earlier run in a kept folder.
     fn corpus(&self, size: usize) -> Result<PathBuf> {
         let root = self.path().join(format!("skills-{size}"));
         let complete = self.path().join(format!("skills-{size}.complete"));
@@ -315,7 +315,7 @@ impl Bench {
             corpus::write(&root, size)?;
             // Writing back hundreds of megabytes beside the first rounds would be measured too.
             let _ = Command::new("sync").status();
-            // An index trusts no file that changed in the last two seconds: it is measured as it is every other day.
+            // An index trusts no file that changed in the last two seconds: it is measured in its normal state.
             std::thread::sleep(std::time::Duration::from_millis(2_500));
             fs::write(complete, corpus::VERSION)?;
         } else if fs::read_to_string(&complete)? != corpus::VERSION {
@@ -362,7 +362,7 @@ impl Bench {
         }
     }
 
-    /// `metier` with its home in our folder, so that neither the user's skills nor the user's index play a part.
+    /// `metier` with its home in our folder, so that the user's skills and index have no influence.
     fn metier(&self, arguments: &[&str]) -> MeasuredProgram {
         MeasuredProgram::new(&self.metier, arguments).env("METIER_HOME", self.path().join("home"))
     }
@@ -440,7 +440,7 @@ impl Bench {
         Ok(Costs { size, samples })
     }
 
-    /// Runs once, checks that every skill is in the document, and gives back its size.
+    /// Runs once, checks that every skill is in the document, and returns its size.
     fn warm_up(&self, program: &MeasuredProgram, size: usize) -> Result<u64> {
         let output = self.path().join("stdout");
         sample(&self.xtask, program, &output)?;
@@ -453,7 +453,7 @@ impl Bench {
         Ok(fs::metadata(&output)?.len())
     }
 
-    /// A B C A B C …: whatever disturbs the machine disturbs all of them.
+    /// A B C A B C …: a disturbance of the machine affects all of them.
     fn alternate(
         &self,
         programs: &[MeasuredProgram],

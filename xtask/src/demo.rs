@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: the picture in the README, from a real run at a terminal of 80 columns.
 //!
-//! A picture that is drawn by hand is wrong after the next change. This one is made by the program: a machine with a few skills, four
-//! commands, and what they print, colours included, as an SVG.
+//! A hand-drawn picture is outdated after the next change. This one is generated: a machine with a few skills, four commands, and their
+//! output, including colours, as an SVG.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{Result, workspace};
 
-/// What is typed.
+/// The typed commands.
 const TYPED: &[&str] = &[
     "metier",
     "metier list --ready",
@@ -51,7 +51,7 @@ const COLUMNS: usize = 80;
 const WIDTH: f64 = 8.43;
 const HEIGHT: usize = 19;
 
-/// Makes `docs/demo.svg`.
+/// Generates `docs/demo.svg`.
 pub(crate) fn run() -> Result<ExitCode> {
     let root = workspace::root();
     let built = workspace::cargo()
@@ -94,7 +94,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a command prints at a terminal.
+/// The output of a command at a terminal.
 fn printed(program: &Path, home: &Path, typed: &str) -> Result<String> {
     let line = typed.replacen("metier", &program.to_string_lossy(), 1);
     let line = format!("stty cols {COLUMNS} rows 40; {line}");
@@ -108,7 +108,7 @@ fn printed(program: &Path, home: &Path, typed: &str) -> Result<String> {
         .stdin(std::process::Stdio::null())
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
-    // A counter of progress takes itself back.
+    // A progress counter erases itself.
     let lines = text
         .lines()
         .map(|line| line.rsplit("\x1b[2K").next().unwrap_or_default());

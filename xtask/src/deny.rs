@@ -1,8 +1,8 @@
-//! `deny.toml` against what cargo knows about every package: licences, bans and sources, without a network.
+//! `deny.toml` compared with cargo's metadata about every package: licences, bans and sources, without a network.
 //!
-//! `cargo deny` is the tool for this file, and not every machine has it. This test reads the same file and the same metadata. A key of
-//! `deny.toml` that it does not know is an error, so the two can't drift apart in silence. What needs a network, yanked versions and new
-//! advisories, is left to `cargo deny check advisories`.
+//! `cargo deny` is the tool for this file, but not every machine has it. This test reads the same file and the same metadata. A key of
+//! `deny.toml` that it does not know is an error, so the two can't diverge unnoticed. Checks that need a network, for yanked versions and
+//! new advisories, are left to `cargo deny check advisories`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ const KEYS: &[(&str, &str, Option<&str>)] = &[
     ("sources", "unknown-git", Some("deny")),
 ];
 
-/// What `deny.toml` decided.
+/// The policy of `deny.toml`.
 #[derive(Debug)]
 struct DependencyPolicy {
     licences: BTreeSet<String>,
@@ -125,7 +125,8 @@ fn problems(metadata: &Value, policy: &DependencyPolicy, root: &Path) -> Vec<Str
     problems
 }
 
-/// Advisories that are ignored for packages which are not locked any more. A reason begins with the package, so that the entry goes when it does.
+/// Advisories that are ignored for packages which are no longer locked. A reason begins with the package, so that the entry is removed with
+/// it.
 fn outlived(policy: &DependencyPolicy, lock: &str) -> Vec<String> {
     let locked: BTreeSet<&str> = lock
         .lines()
@@ -175,7 +176,7 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> std::result::Resu
     }
 }
 
-/// What is left to read of an expression.
+/// The unread rest of an expression.
 struct Licences<'e> {
     words: &'e [&'e str],
     allowed: &'e BTreeSet<String>,
@@ -339,7 +340,7 @@ fn expressions_are_met_or_not() {
     }
 }
 
-/// A package that is fine, but for what a test changes.
+/// A valid package, except for the change of a test.
 fn package(change: &str, value: Value) -> Value {
     let mut package = serde_json::json!({
         "name": "good", "version": "1.0.0", "license": "MIT", "source": CRATES_IO,
@@ -381,7 +382,7 @@ fn sabotage_what_is_not_accepted_is_noticed() {
     check("source", Value::Null, "which is outside");
     let wild = serde_json::json!([{"name": "other", "req": "*"}]);
     check("dependencies", wild, "takes any version");
-    // That a dependency is a path does not excuse a `*` in a package that is published.
+    // A path dependency does not excuse a `*` in a published package.
     let wild = serde_json::json!([{"name": "other", "req": "*", "path": "/project/other"}]);
     check("dependencies", wild, "takes any version");
 }

@@ -1,10 +1,10 @@
-//! `cargo xtask guests`: what it takes to build skills as WebAssembly components, and the ones that the tests run.
+//! `cargo xtask guests`: the tools to build skills as WebAssembly components, and the components that the tests run.
 //!
-//! **Problem.** A component needs a standard library for WebAssembly, and where rustup can't add the target there is none.
-//! **Decision.** Where the toolchain has the target, it is used. Elsewhere Debian's compiler for web browsers is unpacked beside
-//! the build output, with the sources of its library, which cargo then builds; nothing is installed, and root is not required. Either way
-//! all of it is in one file for `cargo build --config`, so tests and users build a guest with the same command. The
-//! linker of the toolchain makes the component: there is no step after the build.
+//! **Problem.** A component needs a standard library for WebAssembly, and where rustup can't add the target there is none. **Decision.** If
+//! the toolchain has the target, it is used. Otherwise Debian's compiler for web browsers is unpacked beside the build output, with the
+//! sources of its library, which cargo then builds; nothing is installed, and root is not required. In both cases the configuration is in
+//! one file for `cargo build --config`, so tests and users build a guest with the same command. The linker of the toolchain produces the
+//! component: there is no step after the build.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const COMPILER: &str = "rustc-web";
 const SOURCES: &str = "rust-web-src";
 
-/// What the compiler can't start without; its other dependencies are on every machine that builds anything.
+/// Packages without which the compiler can't start; its other dependencies are on every machine that builds anything.
 const PARTS: [&str; 2] = ["libstd-rust-web", "libllvm"];
 
 /// A script that starts the compiler from its own folder.
@@ -34,7 +34,7 @@ LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu) exec \"$here/usr/bin/rustc
 /// The skills that the tests run as components: the folder of the crate, and the name of its library.
 const GUESTS: &[(&str, &str)] = &[("examples/word-count", "word_count")];
 
-/// Prepares everything and prints how to build another one.
+/// Prepares everything and prints the command to build another one.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(argument) = arguments.first() {
         return Err(format!("`cargo xtask guests` takes no argument such as `{argument}`").into());
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gets what is missing and builds what changed; returns the configuration for cargo.
+/// Installs what is missing and builds what changed; returns the configuration for cargo.
 pub(crate) fn prepare(root: &Path, target: &Path) -> Result<PathBuf> {
     let folder = target.join("guests");
     fs::create_dir_all(&folder)?;
@@ -74,7 +74,7 @@ fn build(crate_folder: &Path, library: &str, folder: &Path, config: &Path) -> Re
         .env("RUSTC_BOOTSTRAP", "1")
         // It would override the folder that the configuration names.
         .env_remove("CARGO_TARGET_DIR")
-        // Lints are for this repository, not for what is built from it.
+        // Lints are for this repository, not for packages that are built from it.
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .current_dir(crate_folder)
         .status()?;
@@ -87,12 +87,12 @@ fn build(crate_folder: &Path, library: &str, folder: &Path, config: &Path) -> Re
     Ok(())
 }
 
-/// Where cargo leaves what it built.
+/// The folder of cargo's build output.
 fn output(folder: &Path) -> PathBuf {
     folder.join("build").join(TARGET).join("release")
 }
 
-/// The arguments for cargo. The library of the target is built once, and shared by all that are built with this.
+/// The arguments for cargo. The library of the target is built once, and shared by all guests.
 fn configuration(root: &Path, folder: &Path, tools: &Path, compiler: Option<&Path>) -> String {
     let build = folder.join("build");
     let (linker, wasm_ld) = (
@@ -120,7 +120,7 @@ fn has_target() -> Result<bool> {
     Ok(Path::new(&folder).is_dir())
 }
 
-/// Where the toolchain has its linkers.
+/// The folder of the toolchain's linkers.
 fn tools() -> Result<PathBuf> {
     let about = rustc(&["-vV"])?;
     let host = about.lines().find_map(|line| line.strip_prefix("host: "));
@@ -146,7 +146,7 @@ fn rustc(arguments: &[&str]) -> Result<String> {
     )
 }
 
-/// The compiler of Debian in a folder of ours, from which it starts.
+/// Debian's compiler in a folder of ours, from which it starts.
 fn unpacked(folder: &Path) -> Result<PathBuf> {
     let (wrapper, complete) = (folder.join("rustc"), folder.join("complete"));
     if complete.is_file() {
@@ -168,7 +168,7 @@ fn unpacked(folder: &Path) -> Result<PathBuf> {
     Ok(wrapper)
 }
 
-/// Nothing is installed: the lists of packages are our own too, since the machine's may be years old.
+/// Nothing is installed: the package lists are our own too, since the machine's may be years old.
 fn download(folder: &Path) -> Result<()> {
     let packages = folder.join("packages");
     for lists in ["lists/partial", "cache/archives/partial", "packages"] {
@@ -184,7 +184,7 @@ fn download(folder: &Path) -> Result<()> {
         command.current_dir(&packages);
         command
     };
-    // One source that does not answer is no reason to stop; a package that is missing is, below.
+    // An unreachable source is not a reason to stop; a missing package is, below.
     text_of(apt("apt-get").args(["update", "-qq"])).ok();
     let needs = text_of(apt("apt-cache").args(["depends", "--recurse", COMPILER]))?;
     let parts = parts(&needs);

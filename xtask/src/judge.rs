@@ -1,9 +1,10 @@
-//! `cargo xtask judge`: programs that others wrote use metier, and their results are compared with what is expected.
+//! `cargo xtask judge`: third-party programs use metier, and their results are compared with the expected ones.
 //!
-//! **Problem.** Tests of our own show that the two ends that we wrote understand each other. **Decision.** Suites, clients and agents of others are
-//! installed at fixed versions below `target/judge/` and run against the built program, in a home of its own, on the loopback interface. Each judge
-//! reports checks by name. A check that fails is on the list of expected failures with its reason ([`known`]), or the command fails; one that passes
-//! although it is on the list fails it too, and so does a check of a table that was not reported.
+//! **Problem.** Our own tests show that the two ends that we wrote understand each other. **Decision.** Third-party suites, clients and
+//! agents are installed at fixed versions below `target/judge/` and run against the built program, in a separate home, on the loopback
+//! interface. Each judge reports checks by name. A failed check is on the list of expected failures with its reason ([`known`]), or the
+//! command fails; a check that passes although it is on the list also fails the command, and so does a check of a table that was not
+//! reported.
 //!
 //! Not part of `cargo xtask test`, because the downloads are a gigabyte and the runs take minutes. docs/judges.md has the results.
 
@@ -25,12 +26,12 @@ use machine::JudgedMachine;
 use tools::JudgeTools;
 use verdict::{JudgeCheck, Judgement};
 
-/// One program of others, or one role of it.
+/// One third-party program, or one role of it.
 struct ForeignJudge {
     name: &'static str,
     /// The program and its version, for the report.
     what: &'static str,
-    /// Examples of ours that take part.
+    /// Our examples that take part.
     examples: &'static [&'static str],
     run: fn(&JudgeTools, &JudgedMachine) -> Result<Vec<JudgeCheck>>,
 }
@@ -95,7 +96,7 @@ const JUDGES: &[ForeignJudge] = &[
 const USAGE: &str =
     "usage: cargo xtask judge [--metier FILE] [--skills DIR] [--markdown] [JUDGE …]";
 
-/// What was asked for.
+/// The requested judges and options.
 #[derive(Default)]
 struct JudgeOptions {
     judges: Vec<String>,
@@ -116,7 +117,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut surprises = 0;
     let mut lines = Vec::new();
     for judge in judges {
-        // Nothing that one judge approves or changes is there for the next.
+        // Approvals and changes of one judge are absent for the next.
         let machine = JudgedMachine::new(&tools, options.skills.as_deref())?;
         let start = Instant::now();
         let checks = (judge.run)(&tools, &machine)?;

@@ -40,7 +40,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-cli", 12),
 ];
 
-/// The only packages of ours that a door may use: for anything else it calls a verb of the library.
+/// The only packages of ours that an interface may use: for anything else it calls a function of the library.
 const DOORS: &[(&str, &[&str])] = &[
     ("metier-server", &["metier", "metier-wire", "metier-sdk"]),
     (
@@ -49,7 +49,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// For tests and chores: nothing that ships may need them.
+/// For tests and chores: no shipped package may need them.
 const DEV: &[&str] = &["metier-testkit", "xtask"];
 
 /// No files, no clock, no environment, no processes: `clippy.toml` bans them where this lint is enabled.
@@ -74,7 +74,7 @@ struct Package {
     library: Option<String>,
 }
 
-/// Checks the workspace as it is.
+/// Checks the workspace in its current state.
 pub(crate) fn check(root: &Path) -> Result<Findings> {
     let packages = packages(&workspace::metadata()?)?;
     let edges: usize = packages.iter().map(|package| package.needs.len()).sum();
@@ -173,7 +173,7 @@ fn edge(from: &str, own: u8, to: &str, layers: &BTreeMap<&str, u8>) -> Option<St
     })
 }
 
-/// Whether an inner attribute, plain or in a `cfg_attr`, switches the bans on.
+/// Whether an inner attribute, plain or in a `cfg_attr`, enables the bans.
 fn bans_the_world(library: &str) -> bool {
     let code: String = library
         .lines()

@@ -1,4 +1,4 @@
-//! The layers hold, and each rule catches what it is there for.
+//! The layers are respected, and each rule detects its violations.
 
 use super::{Package, bans_the_world, check, problems};
 use crate::workspace;

@@ -19,7 +19,7 @@ const MINUTES: u32 = 60;
 /// The test that has the conversation.
 const TEST: &str = "real_model::a_small_model_holds_a_conversation";
 
-/// Installs a model and a server, and talks to them. Arguments go to cargo.
+/// Installs a model and a server, and runs a conversation with them. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     prepare(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()

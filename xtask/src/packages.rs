@@ -1,4 +1,4 @@
-//! How many packages a program compiles that embeds the library.
+//! The number of packages that are compiled for a program that embeds the library.
 //!
 //! Dependencies arrive one by one and stay. So each set of features has a limit, and a change that exceeds it has to find out why or raise it here,
 //! with the reason.
@@ -55,7 +55,7 @@ pub(crate) fn problems() -> Result<Vec<String>> {
 }
 
 impl Build {
-    /// What is wrong with the output of `cargo tree`.
+    /// The problems in the output of `cargo tree`.
     fn problem(&self, tree: &str) -> Option<String> {
         let Self {
             package,

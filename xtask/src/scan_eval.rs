@@ -1,4 +1,4 @@
-//! How well the scanner judges skills that it was not written from.
+//! The scanner's results on skills that were not used to write its rules.
 //!
 //! `scan-eval DIR` reads a labelled corpus (`index.json` with the columns `label`, `stratum`, `family` and `path`) and prints recall and false alarms
 //! by stratum, three times: as measured, and with one family left out. A rule belongs to the families its author read (`origin`); a rule

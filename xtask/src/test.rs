@@ -26,12 +26,12 @@ pub(crate) struct Packages {
     pub(crate) from: &'static str,
     /// Where they go, beside the build output.
     pub(crate) to: &'static str,
-    /// One of these is there afterwards, or there is none for this kind of machine.
+    /// One of these exists afterwards, or there is none for this kind of machine.
     pub(crate) programs: &'static [&'static str],
 }
 
 const PACKAGES: &[Packages] = &[
-    // For the skills in TypeScript. Node is one of the packages, for the machine's own may be too old to run them.
+    // For the skills in TypeScript. Node is one of the packages, because the machine's own may be too old to run them.
     Packages {
         what: "Node and its packages",
         from: "sdk/typescript/tests",
@@ -50,9 +50,9 @@ const PACKAGES: &[Packages] = &[
     },
 ];
 
-/// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
+/// Installs what is missing, runs every test of the workspace, and returns cargo's exit code. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    // Downloads and compilers don't wait for each other: the tests are built while what they need is installed.
+    // Downloads and compilers don't wait for each other: the tests are built while their tools are installed.
     let mut building = match arguments {
         [] => Some(tests().arg("--no-run").spawn()?),
         _ => None,
@@ -83,10 +83,11 @@ fn tests() -> Command {
     cargo
 }
 
-/// How many tests of a binary run at once.
+/// The number of tests of a binary that run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// A third of the time of the end-to-end tests is waiting for children, servers and time limits: more of them run at once than there are cores.
+/// A third of the time of the end-to-end tests is waiting for children, servers and time limits: more of them run in parallel than there
+/// are cores.
 fn threads() -> OsString {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     std::env::var_os(THREADS).unwrap_or_else(|| (cores * 2).to_string().into())
@@ -166,7 +167,7 @@ fn apt_get(arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// A Python of our own beside the build output, where the tests look for it: nothing of the user's is touched.
+/// Our own Python beside the build output, where the tests look for it: nothing of the user's is touched.
 pub(crate) fn prepare_python(requirements: &Path, folder: &Path) -> Result<()> {
     let wanted = fs::read_to_string(requirements)?;
     let complete = folder.join("complete");
@@ -196,7 +197,7 @@ pub(crate) const PIP_INSTALL: [&str; 6] = [
     "--requirement",
 ];
 
-/// An empty Python in this folder, whatever was there before.
+/// An empty Python in this folder, replacing any earlier one.
 pub(crate) fn make_venv(folder: &Path) -> Result<()> {
     let make = || {
         let made = Command::new("python3")

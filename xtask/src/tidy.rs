@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::{Findings, Result, workspace};
 
-/// Inputs of tests may look like anything.
+/// Test inputs may have any form.
 fn is_fixture(path: &str) -> bool {
     path.split('/').any(|part| part == "fixtures")
 }
@@ -87,7 +87,7 @@ fn file(path: &str, text: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut problems = machine(path, text);
-    // Output of a program can end in spaces, and a specification shows it unchanged.
+    // The output of a program can end in spaces, and a specification shows it unchanged.
     if !path.starts_with("spec/") {
         problems.extend(blanks(path, text));
     }

@@ -1,4 +1,4 @@
-//! The project is tidy, and each rule catches what it is there for.
+//! The project is tidy, and each rule detects its violations.
 
 use super::{ProjectText, check, file, function_length, links, map, mentions, pointers, sources};
 use crate::workspace;

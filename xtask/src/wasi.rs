@@ -1,8 +1,8 @@
 //! `cargo xtask wasi DIR`: the public test suite of WASI, each module as the script of a skill.
 //!
-//! The suite is not ours and not here: DIR is a checkout of `WebAssembly/wasi-testsuite`, branch `prod/testsuite-all`. Each module becomes
-//! `scripts/test.wasm` of a skill with exactly the permissions that its specification names, and is run by `metier exec` with a fresh copy of
-//! its folders. Those that need a folder then run again without its permission: they must fail.
+//! The suite is not ours and not in this repository: DIR is a checkout of `WebAssembly/wasi-testsuite`, branch `prod/testsuite-all`. Each
+//! module becomes `scripts/test.wasm` of a skill with exactly the permissions that its specification names, and is run by `metier exec`
+//! with a fresh copy of its folders. Those that need a folder then run again without its permission: they must fail.
 
 use std::{
     collections::BTreeMap,
@@ -156,7 +156,7 @@ impl Test {
         })
     }
 
-    /// Runs it with its permissions; why it fails, if it does.
+    /// Runs it with its permissions; returns why it fails, if it does.
     fn why_it_fails(&self, metier: &Path) -> Result<Option<String>> {
         let output = self.exec(metier, true)?;
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
@@ -192,7 +192,7 @@ impl Test {
             .env_clear()
             .env("HOME", &home)
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            // What the scanner reports about a binary is not measured here.
+            // The scanner's report on a binary is not measured here.
             .env("METIER_SKILLS_SECURITY_SCAN_ON_LOAD", "false")
             .envs(&self.variables)
             .args(["--root", "skills", "--approve-skills", SKILL])

@@ -62,13 +62,13 @@ impl BuiltinTool {
         };
         let (description, properties, required): (&str, Value, &[&str]) = match self {
             Self::ListSkills => (
-                "List the skills that can be activated, with where each comes from and what it is for.",
+                "List the skills that can be activated, with their sources and purposes.",
                 json!({}),
                 &[],
             ),
             Self::SearchSkills => (
                 "Search the names, descriptions and instructions of all skills. Returns the best ten with the reasons. Use it when no listed skill fits.",
-                json!({ "query": { "type": "string", "description": "the task, or words of it" } }),
+                json!({ "query": { "type": "string", "description": "the task, or parts of it" } }),
                 &["query"],
             ),
             Self::ActivateSkill => (

@@ -61,7 +61,7 @@ impl ToolServers for NoServers {
     }
 }
 
-/// Skills, configuration and models for a session and its sub-agents, which run on threads of their own.
+/// Skills, configuration and models for a session and its sub-agents, which run on their own threads.
 pub struct AgentContext {
     inventory: Arc<Inventory>,
     config: Arc<Config>,

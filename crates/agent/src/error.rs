@@ -1,4 +1,4 @@
-//! Why a model gave no answer, and how to fix it.
+//! The reasons why a model returned no answer, and how to fix them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::TokenUsage;
 use crate::provider::ProviderKind;
 
-/// Why a model gave no answer. Messages of a provider are quoted on one line, cut, and without the key.
+/// Why a model returned no answer. Messages of a provider are quoted on one line, cut, and without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
     /// A model name without a provider.

@@ -88,7 +88,7 @@ mod tests {
         write("new", "1");
         write("x.log", "1");
         fs::remove_file(root.path().join("gone")).unwrap();
-        // A writer can set the time of modification back.
+        // A writer can reset the modification time.
         let file = fs::File::options()
             .write(true)
             .open(root.path().join("written"));

@@ -205,7 +205,7 @@ impl RemoteSkill {
     fn check(&self, file: &RemoteFile, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() as u64 != file.size {
             return Err(format!(
-                "it has {} bytes, and {} were announced",
+                "it has {} bytes, but {} were announced",
                 bytes.len(),
                 file.size
             ));
@@ -219,7 +219,7 @@ impl RemoteSkill {
         let text = String::from_utf8_lossy(bytes);
         match metier_model::frontmatter_difference(&text, &self.manifest.frontmatter) {
             None => Ok(()),
-            Some(field) => Err(format!("its `{field}` is not the one that was announced")),
+            Some(field) => Err(format!("its `{field}` differs from the announced one")),
         }
     }
 

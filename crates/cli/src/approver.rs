@@ -96,7 +96,7 @@ impl Terminal {
                 }
                 _ => {
                     tries += 1;
-                    // What was typed before the question is shown again does not answer it.
+                    // Text that was typed before the question is shown again does not answer it.
                     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
                     talk.write_all(b"\nchoose one of these answers:\n")?;
                 }

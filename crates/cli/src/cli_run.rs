@@ -62,7 +62,7 @@ impl CliRun {
     }
 }
 
-/// What the arguments of the program decide.
+/// The settings from the program's arguments.
 pub(crate) fn settings(global: &Global, machine: &Machine, output: &Arc<Output>) -> Settings {
     let approver: Arc<dyn Approver> = match output.is_attended() {
         true => Arc::new(Terminal::new(output)),

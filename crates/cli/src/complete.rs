@@ -87,7 +87,7 @@ fn offered(before: &[String], partial: &str) -> Offered {
     }
 }
 
-/// What was typed before the word.
+/// The text before the word.
 struct TypedLine<'c> {
     command: Option<&'c Command>,
     /// The words that are neither a command nor an option.
@@ -158,7 +158,7 @@ fn options(command: &Command) -> Vec<Candidate> {
     shown.filter_map(one).collect()
 }
 
-/// What an argument can be.
+/// The possible values of an argument.
 fn values(arg: &Arg, line: &TypedLine<'_>, partial: &str) -> Offered {
     let possible: Vec<Candidate> = arg
         .get_possible_values()

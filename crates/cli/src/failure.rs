@@ -45,7 +45,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
+/// The exit code that shells report for a program that Ctrl-C ended: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Prints it; with how the run ended.

@@ -4,7 +4,7 @@
 //! session checks. If that flag is still set at the next Ctrl-C, the work has not ended and the program exits at once: nothing that was
 //! acknowledged is lost, and everything that was started ends with it.
 //!
-//! The terminal sends the signal to the program alone: children of skills have groups or sessions of their own.
+//! The terminal sends the signal to the program alone: children of skills have their own groups or sessions.
 
 use std::sync::{Arc, atomic::AtomicBool};
 

@@ -48,7 +48,7 @@ fn begin(output: &Output, written: &str) {
         Some(format) if format == "json" => lines.json().flatten_event(true).boxed(),
         _ => lines.with_ansi(false).boxed(),
     };
-    // Only the first log of a process counts, and this is the only place that starts one.
+    // Only the first logger of a process is used, and this is the only place that installs one.
     let _ = tracing_subscriber::registry()
         .with(lines.with_filter(filter))
         .try_init();

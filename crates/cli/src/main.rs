@@ -85,7 +85,7 @@ fn main() -> ExitCode {
 fn misused(arguments: &[OsString], error: &clap::Error) -> Exit {
     let is_json = arguments.iter().any(|argument| argument == "--json");
     if !error.use_stderr() {
-        // The page is made only now: no other run needs it. A closed pipe is the reader's choice.
+        // The page is generated only now: no other run needs it. A closed pipe is the reader's choice.
         let is_page = error.kind() != ErrorKind::DisplayVersion;
         let page = is_page.then(|| help::command().try_get_matches_from(arguments).err());
         let page = page.flatten();

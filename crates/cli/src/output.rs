@@ -520,7 +520,7 @@ mod tests {
             4_000_000,
             "0 of 1, 1.2 of 4.0 MB",
         );
-        // What was announced for one of two files is not the size of both.
+        // The announced size of one of two files is not the size of both.
         check(work(), 0, 5_000_000, 4_000_000, "5.0 MB");
     }
 }

@@ -64,7 +64,7 @@ keys! {
         env: Some("METIER_SKILLS_USAGE"),
         alias: None,
         project: ProjectAuthority::Tighten(StricterValue::Only("false")),
-        doc: "Whether skills that did something lately, by their receipts, are preferred to others that fit as well; `metier why` shows it.",
+        doc: "Whether skills with recent receipts are preferred to others that fit equally well; `metier why` shows it.",
     };
     SKILLS_VALIDATION = ConfigKey {
         path: "skills.validation",
@@ -642,7 +642,7 @@ keys! {
     AGENT_MCP_ALLOW = of_server(
         "agent.mcp.<server>.allow",
         ValueKind::List(ListItemKind::Tool),
-        "The tools of the server that the agent can call without a question, whatever their descriptions become.",
+        "The tools of the server that the agent can call without approval, even if their descriptions change.",
     );
     PROFILES_SKILLS = ConfigKey {
         path: "profiles.<profile>.skills",
@@ -678,6 +678,6 @@ keys! {
         env: None,
         alias: None,
         project: ProjectAuthority::Never,
-        doc: "Settings that skills require by `requires.config`: `github.enabled` is `settings.github.enabled` here.",
+        doc: "Settings that skills require with `requires.config`: `github.enabled` is `settings.github.enabled` here.",
     };
 }

@@ -122,7 +122,10 @@ impl SiteIndex {
 fn read_skill(value: serde_json::Value, found_at: &Url) -> Result<ListedSkill, String> {
     let raw: RawSkill = serde_json::from_value(value).map_err(|error| error.to_string())?;
     if !is_skill_name(&raw.name) {
-        return Err(format!("`{}` is not a name of a skill", visible(&raw.name)));
+        return Err(format!(
+            "`{}` is not a valid skill name",
+            visible(&raw.name)
+        ));
     }
     let artifact = match (&raw.files, &raw.url) {
         (Some(files), None) => Artifact::Files(read_files(files, &raw.name, found_at)?),
@@ -135,7 +138,7 @@ fn read_skill(value: serde_json::Value, found_at: &Url) -> Result<ListedSkill, S
                 Some("skill-md") => Artifact::Text { url, digest },
                 other => {
                     let other = visible(other.unwrap_or("none")).into_owned();
-                    return Err(format!("the type `{other}` is not known"));
+                    return Err(format!("unknown type `{other}`"));
                 }
             }
         }
@@ -192,7 +195,7 @@ pub enum IndexError {
     #[error("not an index of skills: {0}")]
     NotAnIndex(String),
     /// It has an unknown version.
-    #[error("the index has the schema `{0}`, which is not known")]
+    #[error("the index has the unknown schema `{0}`")]
     Version(String),
     /// It has too many bytes.
     #[error("the index is larger than 4 MiB")]

@@ -507,7 +507,7 @@ pub enum ChangeError {
     /// A place was changed after the change to be undone.
     #[error("`{}` was changed after that", .0.display())]
     ChangedSince(PathBuf),
-    /// The earlier content is gone.
+    /// The earlier content no longer exists.
     #[error("the previous content of `{}` is no longer kept", .0.display())]
     NotKept(PathBuf),
     /// One place can't get two contents.

@@ -199,8 +199,8 @@ impl McpConnection {
             Some(ResourceContents::TextResourceContents { text, .. }) => Ok(text.into_bytes()),
             Some(ResourceContents::BlobResourceContents { blob, .. }) => STANDARD
                 .decode(blob.as_bytes())
-                .map_err(|error| McpError::form(WHAT, format!("its base64 is wrong: {error}"))),
-            _ => Err(McpError::form(WHAT, "it has no content of this URI")),
+                .map_err(|error| McpError::form(WHAT, format!("its base64 is invalid: {error}"))),
+            _ => Err(McpError::form(WHAT, "it has no content for this URI")),
         }
     }
 

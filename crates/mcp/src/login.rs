@@ -310,7 +310,7 @@ impl LoginPrompt for BrowserLogin {
             }
         }
         Err(format!(
-            "the browser did not come back within {} seconds",
+            "the browser did not return within {} seconds",
             self.limit.as_secs()
         ))
     }

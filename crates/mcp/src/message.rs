@@ -8,7 +8,7 @@ const SKILL_FIELDS: [&str; 2] = ["skills", "skill"];
 
 /// Parses one message.
 ///
-/// The library tells results apart by their fields, and takes one with `_meta` and no field that it knows for the result of a tool: the
+/// The library distinguishes results by their fields, and treats one with `_meta` and no known field as the result of a tool: the
 /// list of skills would be lost. So `_meta` of an answer of the Skills extension, which nothing reads, is removed first.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     let mut message: Value = serde_json::from_slice(bytes)?;

@@ -142,7 +142,7 @@ impl ApprovalQueue {
         state.open.first().cloned()
     }
 
-    /// Answers a question; whether it was still open. An answer that the question does not offer is a no.
+    /// Answers a question; returns whether it was still open. An answer that the question does not offer is a no.
     #[must_use]
     pub fn answer(&self, id: u64, reply: Reply) -> bool {
         let mut state = self.state();

@@ -185,7 +185,7 @@ impl Workspace {
         Ok(report)
     }
 
-    /// The folders that are meant. A file stands for the skill that it belongs to.
+    /// The folders to check. A file selects the skill that it belongs to.
     fn folders_to_check(&self, what: &[&str]) -> BTreeSet<PathBuf> {
         let folder = |what: &&str| {
             let path = self.machine.work.join(what);
@@ -228,8 +228,8 @@ impl Workspace {
             return Err(fail("it is not a revision"));
         }
         let project = &self.machine.project;
-        // No hook, file system monitor, external diff or text conversion of the repository is started. A `filter.*.clean` of its
-        // settings is: git needs it to compare a file that changed.
+        // No hook, file system monitor, external diff or text conversion of the repository is started. A `filter.*.clean` in its settings
+        // is: git needs it to compare a file that changed.
         let git = |arguments: &[&str]| {
             Command::new("git")
                 .args([

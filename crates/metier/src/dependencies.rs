@@ -59,7 +59,7 @@ impl InstallerState {
     }
 }
 
-/// An installer of a skill that was trusted and scanned. Only [`Workspace::plan_install`] makes one.
+/// An installer of a skill that was trusted and scanned. Only [`Workspace::plan_install`] creates one.
 #[derive(Clone, Debug)]
 pub struct InstallerRun {
     skill: String,

@@ -34,7 +34,7 @@ pub struct HealthCheck {
     pub fix: Option<String>,
 }
 
-/// How a check went.
+/// The result of a check.
 ///
 /// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,7 +324,7 @@ impl Workspace {
         let identity = Identity {
             skill: entry.name().as_ref().into(),
             source: entry.source,
-            // No digest is in question: what is approved by its bytes is not approved by its name.
+            // No digest is involved: an approval of bytes does not approve a name.
             digest: entry.digest.unwrap_or(Digest([0; 32])),
         };
         approvals::is_approved_elsewhere(&identity, &self.config.approved)
@@ -348,7 +348,7 @@ impl Workspace {
     }
 }
 
-/// The folder that a file would be made in, if that can't be done.
+/// The nearest existing folder above a file, if it is not writable.
 fn unwritable(file: &Path) -> Option<&Path> {
     let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
     let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();

@@ -131,7 +131,7 @@ impl Error {
         &self.0.details
     }
 
-    /// What could be named instead: names, each with what it is.
+    /// Alternatives: names, each with a description.
     #[must_use]
     pub fn choices(&self) -> &[(String, String)] {
         &self.0.choices

@@ -53,7 +53,7 @@ pub struct EvalReport {
     pub searched: usize,
 }
 
-/// What a query found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {
     /// The query.
@@ -105,7 +105,7 @@ impl QueryResult {
 }
 
 impl EvalReport {
-    /// How many queries must not find a skill, and how many of them do.
+    /// The number of queries that must not find a skill, and of those that do.
     #[must_use]
     pub fn negatives(&self) -> (usize, usize) {
         let negatives = self.results.iter().filter(|one| !one.query.should_trigger);

@@ -91,7 +91,7 @@ pub(crate) fn usable<'a>(
     };
     match skill.status {
         Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
-        // The list knows the last verdict only; the content is scanned again before it is given out.
+        // The list knows the last verdict only; the content is scanned again before it is returned.
         Status::Blocked if skill.reasons.iter().all(|reason| reason.kind != Untrusted) => Ok(skill),
         Status::Invalid => {
             let failure = refuse("invalid", "can't be read").path(entry.manifest_path());

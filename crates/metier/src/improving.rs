@@ -69,7 +69,7 @@ pub struct LostQuery {
 pub struct HelpfulWord {
     /// The word, as it is in a query.
     pub text: String,
-    /// In how many lost queries it is.
+    /// The number of lost queries that contain it.
     pub queries: usize,
     /// The points that it would add, over all of them.
     pub gain: f32,
@@ -326,7 +326,7 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
     })
 }
 
-/// What a body has of a query: words, and neighbours.
+/// The parts of a query in a body: words, and neighbours.
 fn body_shares(shares: &[SearchShare]) -> impl Iterator<Item = &SearchShare> {
     let is_body = |share: &&SearchShare| matches!(share.place, MatchPlace::Body | MatchPlace::Pair);
     shares.iter().filter(is_body)

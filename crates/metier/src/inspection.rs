@@ -31,9 +31,9 @@ pub struct Inspection {
     pub report: ScanReport,
     /// The permissions that it requests, and the answers.
     pub permissions: Vec<PermissionState>,
-    /// The hooks that it brings.
+    /// Its hooks.
     pub hooks: SkillHooks,
-    /// How its last activation went, if not everything worked.
+    /// The problems of its last activation, if there were any.
     pub last_state: Option<SkillState>,
 }
 
@@ -159,7 +159,7 @@ impl Workspace {
         Ok((report, permissions))
     }
 
-    /// How the last activation of a skill went, if not everything worked. A database that can't be read knows nothing.
+    /// The problems of a skill's last activation, if there were any. An unreadable database reports none.
     fn last_state(&self, entry: &CatalogEntry) -> Option<SkillState> {
         let store = self.existing_store().ok()??;
         store.state(&entry.name(), entry.source.as_str()).ok()?

@@ -18,7 +18,7 @@ use rustix::io::write;
 /// Verdicts and digests that the current list does not contain.
 pub(crate) struct LearnedVerdicts {
     kept: Mutex<UnwrittenVerdicts>,
-    /// What is in the file, and not yet in a list.
+    /// The verdicts in the file that are not yet in a list.
     written: Mutex<HashMap<VerdictKey, NotedVerdict>>,
     /// Wakes the thread that writes it.
     wake: Arc<OwnedFd>,

@@ -14,12 +14,12 @@ use crate::{
     text::one_line,
 };
 
-/// Where folders for temporary files are made.
+/// The parent of folders for temporary files.
 pub(crate) fn temporary(cache: &Path) -> PathBuf {
     cache.join("runs")
 }
 
-/// Puts back what skills of killed runs made in protected places, with a receipt each, and removes their temporary files.
+/// Restores protected places that skills of killed runs changed, with a receipt each, and removes their temporary files.
 /// [`Workspace::open`](crate::Workspace::open) does so first.
 ///
 /// # Errors
@@ -58,13 +58,13 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
     let mut reasons = Vec::new();
     if let places @ [_, ..] = leftovers.undone() {
         reasons.push(format!(
-            "it made protected files before its run was killed, which were renamed: {}",
+            "before its run was killed, it created protected files, which were renamed: {}",
             undone(places)
         ));
     }
     if let failed @ [_, ..] = leftovers.failed() {
         reasons.push(format!(
-            "its run was killed, and protected files can't be checked or put back: {}; check them before you continue",
+            "its run was killed, and protected files can't be checked or restored: {}; check them before you continue",
             failures(failed)
         ));
     }

@@ -3,7 +3,8 @@
 //! **Problem.** A program that gives skills to a model has to find them, read them, scan them, ask for permission, run their code in a sandbox and
 //! record what it did. Each step can be forgotten, and then the others are worth nothing.
 //!
-//! **Decision.** A [`Workspace`] is the one way in. It gives out only what was trusted and scanned, runs only what was permitted, and records it.
+//! **Decision.** A [`Workspace`] is the one way in. It returns only trusted and scanned content, runs only permitted acts, and records
+//! them.
 //!
 //! ```no_run
 //! use metier::{Settings, Workspace};

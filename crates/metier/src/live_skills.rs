@@ -3,7 +3,7 @@
 //! **Problem.** A server that lists ten thousand skills for every request spends a tenth of a second on each; one that keeps a list must never answer
 //! from an old one. **Decision.** The kernel queues an event before the write that caused it returns. [`LiveSkills::current`] looks into that queue
 //! and lists again only if there is one, so a skill can be used as soon as its file is closed. What can't be watched is listed for each call.
-//! A thread of its own sets the watches up, waits until changes settle, and reports them to every [`Watch`](crate::Watch).
+//! A separate thread sets the watches up, waits until changes settle, and reports them to every [`Watch`](crate::Watch).
 
 use std::{
     os::fd::OwnedFd,
@@ -152,7 +152,7 @@ struct Listing {
     took: Duration,
 }
 
-/// What was reported to watches last; `None` while the folders are being prepared.
+/// The last report to watches; `None` while the folders are being prepared.
 #[derive(Default)]
 struct Report {
     states: Option<Arc<SkillStates>>,
@@ -346,7 +346,7 @@ impl LiveSkills {
         self.shared.listing().state.clone()
     }
 
-    /// What was reported to watches last. Waits while the folders are still being prepared.
+    /// The last report to watches. Waits while the folders are still being prepared.
     pub(crate) fn reported(&self) -> Result<Arc<SkillStates>, Error> {
         self.prepared(|report| report.states.clone())
     }

@@ -30,7 +30,7 @@ pub struct Machine {
     pub own_skills: Option<PathBuf>,
     /// The database: trust, approvals, receipts, conversations.
     pub database: Option<PathBuf>,
-    /// Files that can be made again: the index, verdicts, compiled code.
+    /// Files that can be recreated: the index, verdicts, compiled code.
     pub cache: Option<PathBuf>,
     /// `PATH`.
     pub path: Option<OsString>,
@@ -189,7 +189,7 @@ impl Folders {
                 data: Some(own),
             };
         }
-        // A relative path in one of these variables is to be ignored, says the specification.
+        // According to the specification, a relative path in one of these variables is ignored.
         let xdg = |variable: &str, usual: &str| {
             let set = env::var_os(variable).map(PathBuf::from);
             let set = set.filter(|folder| folder.is_absolute());

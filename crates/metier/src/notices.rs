@@ -64,7 +64,7 @@ pub trait Notices: Send + Sync {
 /// ```
 #[derive(Debug)]
 pub struct TaskProgress {
-    /// What kind of work it is.
+    /// The kind of work.
     pub kind: WorkKind,
     /// The same as a line of text, which contains no control characters.
     pub what: String,
@@ -75,7 +75,7 @@ pub struct TaskProgress {
     total_bytes: AtomicU64,
 }
 
-/// What kind of work takes long.
+/// The kinds of long work.
 ///
 /// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl WorkKind {
     }
 }
 
-/// How far long work is at one moment.
+/// The progress of a long operation at one moment.
 ///
 /// An example is at [`TaskProgress`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,13 +157,13 @@ impl TaskProgress {
             done: self.done.load(Ordering::Relaxed),
             total: self.total,
             bytes,
-            // What was announced for one file of several says nothing about all of them.
+            // The announced size of one file of several says nothing about all of them.
             total_bytes: Some(total_bytes).filter(|total| *total > 0 && *total >= bytes),
         }
     }
 }
 
-/// Checks how far work is from time to time, on a thread of its own, until it is dropped.
+/// Checks the progress of work from time to time, on a separate thread, until it is dropped.
 ///
 /// ```
 /// use metier::{TaskProgress, WorkKind, ProgressWatcher};

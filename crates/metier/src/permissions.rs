@@ -1,4 +1,4 @@
-//! What skills ask for, and what the user answered.
+//! The permissions that skills request, and the user's answers.
 
 use metier_model::{Digest, Want, WantError};
 use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};
@@ -80,7 +80,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When the skill has other bytes by now, when it can't be used or the scanner blocks it, when a permission is not one, or when the
+    /// When the bytes of the skill have changed, when it can't be used or the scanner blocks it, when a permission is not one, or when the
     /// database can't be written.
     pub fn answer_permissions(
         &self,
@@ -118,7 +118,7 @@ impl Workspace {
             Some((source, name)) if source.parse::<metier_model::Source>().is_ok() => name,
             _ => name,
         };
-        // Answers are kept by name. A folder is none: it would match nothing, and the answers would stay in silence.
+        // Answers are stored by name. A folder is not a name: it would match nothing, and the answers would stay unnoticed.
         let inventory = name.contains('/').then(|| self.inventory()).transpose()?;
         let found = inventory.as_ref().map(|inventory| {
             let found = explain::find(self, inventory, name)?;

@@ -160,7 +160,7 @@ impl Workspace {
         })
     }
 
-    /// Whole bodies of skills, one after the other. A skill that can't be given out is left out with a notice.
+    /// Whole bodies of skills, one after the other. A skill that must be withheld is left out with a notice.
     ///
     /// # Errors
     /// When a rule of the user's own for the scanner is wrong.
@@ -269,7 +269,7 @@ impl Workspace {
         }
     }
 
-    /// Scans what the catalog would name and was never scanned, for a moment; how many are left.
+    /// Scans the skills that the catalog would name and that were never scanned, for a moment; returns how many are left.
     fn scan_offered(
         &self,
         options: &PromptOptions,

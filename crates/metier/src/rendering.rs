@@ -21,7 +21,7 @@ use metier_runtime::{
 
 use crate::{Error, Workspace, explain, scan_gate::refused};
 
-/// The largest file that is given out.
+/// The largest file that is returned.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
 /// A skill, ready for a model.
@@ -154,7 +154,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
+    /// When there is none, when it is not in the skill's folder, or when the skill must be withheld.
     pub fn read(&self, name: &str, path: &str) -> Result<SkillFile, Error> {
         let skills = self.skills()?;
         let inventory = skills.inventory();
@@ -165,7 +165,7 @@ impl Workspace {
         })
     }
 
-    /// The bytes of a skill, scanned, if they may be given out.
+    /// The bytes of a skill, scanned, if they may be returned.
     pub(crate) fn admit(
         &self,
         inventory: &Inventory,
@@ -178,7 +178,7 @@ impl Workspace {
         Ok(admitted.into_snapshot())
     }
 
-    /// A skill whose bytes were scanned and may be given out.
+    /// A skill whose bytes were scanned and may be returned.
     pub(crate) fn load(
         &self,
         inventory: &Inventory,
@@ -281,7 +281,7 @@ pub(crate) fn not_rendered(entry: &CatalogEntry, error: &RenderError) -> Error {
     }
 }
 
-/// The error for a file of a skill that is not given out.
+/// The error for a file of a skill that is withheld.
 pub(crate) fn not_read(skill: &str, error: &ReadError) -> Error {
     let code = match error {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",

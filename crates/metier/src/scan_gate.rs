@@ -39,7 +39,7 @@ pub(crate) struct ScanGate {
     facts: Arc<GateFacts>,
 }
 
-/// Everything but its bytes that decides about a skill. A long-running program makes it once for each list.
+/// Everything except its bytes that decides about a skill. A long-running program builds it once for each list.
 pub(crate) struct GateFacts {
     scanner: Scanner,
     problems: Vec<RuleProblem>,
@@ -98,7 +98,7 @@ pub(crate) struct CheckedVerdict {
 }
 
 impl GateFacts {
-    /// Facts with the rules that the skills of a catalog bring.
+    /// Facts with the rules of the skills of a catalog.
     pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));
@@ -417,7 +417,7 @@ impl ScanGate {
         Err(ScanRefusal::Unsettled)
     }
 
-    /// Whether bytes with this digest may be given out, by what is known of them. Nothing is read, scanned or reported.
+    /// Whether bytes with this digest may be returned, by the known verdicts. Nothing is read, scanned or reported.
     pub(crate) fn admits(&self, catalog: &Catalog, entry: &CatalogEntry, digest: Digest) -> bool {
         #[cfg(feature = "hub")]
         if self.check_pin(catalog, entry, digest).is_err() {
@@ -444,8 +444,8 @@ impl ScanGate {
         }
     }
 
-    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load. A program that runs
-    /// for long keeps them, and uses what it kept for a skill that can't be read any more.
+    /// The bytes of a skill, if they may be returned: scanned before or now, unless the configuration disables scans on load. A
+    /// long-running program keeps them, and uses the kept ones for a skill that can't be read any more.
     pub(crate) fn admit(
         &self,
         catalog: &Catalog,
@@ -567,7 +567,7 @@ fn unread(why: String) -> ScanReport {
     }
 }
 
-/// The error for a skill that is not given out.
+/// The error for a skill that is withheld.
 pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
     let name = entry.name();
     match refusal {

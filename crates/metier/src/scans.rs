@@ -153,7 +153,7 @@ impl Workspace {
         options: ScanOptions,
     ) -> Result<Vec<ScannedSkill>, Error> {
         let what: Vec<&str> = what.iter().map(AsRef::as_ref).collect();
-        // Skills that bring rules are in the usual places, wherever the scanned one is.
+        // Skills with rules are in the usual places, wherever the scanned one is.
         let usual = self.catalog().unwrap_or_default();
         let entries = self.entries_to_scan(&what)?;
         let scan_gate = self.screening(&usual);
@@ -309,7 +309,7 @@ impl Workspace {
             let path = self.machine.work.join(PathBuf::from(path));
             Root::explicit(Source::Inline, path)
         };
-        // A folder that was named is scanned to the bottom: a skill that was not read is not clean.
+        // A named folder is scanned completely: a skill that was not read is not clean.
         let limits = DiscoveryLimits {
             max_skills: usize::MAX,
             max_entries: usize::MAX,

@@ -63,7 +63,7 @@ impl Relay for Cleaned<'_> {
 }
 
 impl Workspace {
-    /// Runs a script of a skill in the sandbox of its permissions, with a receipt. `relay` gives it its input and gets its output while
+    /// Runs a script of a skill in the sandbox of its permissions, with a receipt. `relay` provides its input and gets its output while
     /// it runs.
     ///
     /// ```no_run

@@ -22,7 +22,7 @@ use crate::{NoticeLevel, Skills, Workspace};
 pub(crate) const SEARCHED: usize = 50;
 /// How many skills a search returns where ranks are compared.
 const ROUTED: usize = 50;
-/// Without a wanted number, at most this many are named because of their words.
+/// Without a requested number, at most this many are named because of their words.
 const NAMED: usize = 10;
 
 /// A skill that a search found.
@@ -125,7 +125,7 @@ impl Workspace {
         SkillFinder::with_bodies(&skills.inventory, files.as_ref(), &admit, reading)
     }
 
-    /// What a task finds; with a damaged index, after it was made again. Returns the finder for further tasks.
+    /// The results for a task; with a damaged index, after it was rebuilt. Returns the finder for further tasks.
     pub(crate) fn hits(
         &self,
         skills: &Skills,
@@ -160,7 +160,7 @@ impl Workspace {
             ..self.search_reading()
         };
         let finder = self.finder(&skills, reading);
-        // An index that is damaged is made again now.
+        // A damaged index is rebuilt now.
         let scope = SearchScope::Any(1);
         let (_, finder) = self.hits(&skills, finder, reading, "", scope);
         TaskRouter {
@@ -251,7 +251,7 @@ impl TaskRouter {
     }
 }
 
-/// The points from which on a search picks: as many skills as are wanted, or those that fit at least half as well as the best.
+/// The points from which on a search picks: the requested number of skills, or those that match at least half as well as the best.
 pub(crate) fn enough<'f>(found: impl Iterator<Item = &'f FoundSkill>, top: Option<usize>) -> f32 {
     let points: Vec<f32> = found.map(|found| found.hit.points).collect();
     let best = points.first().copied().unwrap_or(f32::INFINITY);

@@ -53,7 +53,7 @@ pub struct Task {
     pub domain: Option<String>,
     /// Whether names, descriptions and bodies are searched for the words of the task.
     pub by_text: bool,
-    /// How many skills are wanted. Without a number, those whose words fit much less than the best are left out.
+    /// The requested number of skills. Without a number, those whose words match much less than the best are left out.
     pub top: Option<usize>,
     /// How long skills that were never scanned are scanned first; what is left is searched by name and description.
     pub scan_time: Duration,
@@ -160,7 +160,7 @@ impl TaskMatches {
         self.candidates.considered()
     }
 
-    /// Where the words of the task are in a skill, and the rank that the search gives it, from 1 on.
+    /// The positions of the task's words in a skill, and its rank in the search, from 1 on.
     #[must_use]
     pub fn search_shares(&self, account: &Account<'_>) -> Option<(usize, &[SearchShare])> {
         let mut found = self.found.skills.iter().enumerate();
@@ -357,7 +357,7 @@ impl Workspace {
             };
             let enough =
                 searching::enough(found.skills.iter().filter(|one| is_ready(one)), task.top);
-            // One that is not ready and fits as well is shown with its gate.
+            // A skill that is not ready and matches equally well is shown with its obstacle.
             let picked = found.skills.iter().filter(|one| one.hit.points >= enough);
             candidates = candidates.with_found(picked.cloned(), found.words.clone());
         }

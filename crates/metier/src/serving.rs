@@ -31,7 +31,7 @@ pub use skill_resources::{ExposedSkills, SkillResource, SkillResourceFile};
 pub struct InvocationHelp {
     /// The names of its arguments, in their order.
     pub arguments: Vec<String>,
-    /// What the author says about them, such as `[issue] [high|low]`.
+    /// The author's description of them, such as `[issue] [high|low]`.
     pub hint: Option<String>,
 }
 

@@ -199,7 +199,7 @@ impl Session {
         self.finished(called)
     }
 
-    /// Sends an event to the hooks of all active skills, and returns what they made of it.
+    /// Sends an event to the hooks of all active skills, and returns the resulting event.
     ///
     /// ```no_run
     /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
@@ -283,7 +283,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // `end` reports what went wrong; there is no caller left for that here.
+        // `end` reports errors; here no caller is left for them.
         self.runtime.end().ok();
         self.tell();
     }

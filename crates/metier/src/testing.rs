@@ -1,6 +1,6 @@
 //! The tests of skills: `tests/*.yaml` and `tests/*.star`.
 //!
-//! Each test runs in an empty folder that stands for the project. What stays inside that folder is permitted without a request.
+//! Each test runs in an empty folder that is its project. Acts inside that folder are permitted without a request.
 
 use std::{
     fs, io,
@@ -155,7 +155,7 @@ impl Suite<'_> {
         Ok(())
     }
 
-    /// Runs one case in a project of its own.
+    /// Runs one case in a separate project.
     fn case(&self, case: &Case) -> Result<Result<(), String>, Error> {
         if let CaseAction::Trigger(task) = &case.what {
             return Ok(self.trigger(case, task));
@@ -204,7 +204,7 @@ impl Suite<'_> {
         check(&case.expect, &Done::Activates(activates))
     }
 
-    /// Every test function of a Starlark file, each in a project of its own.
+    /// Every test function of a Starlark file, each in a separate project.
     fn functions(&mut self) -> Result<(), Error> {
         let project = Project::new(self.workspace, &[])?;
         let place = self.entry.place.path().to_string_lossy().into_owned();
@@ -387,7 +387,7 @@ fn one(expect: &CaseExpectation, done: &Done) -> Result<(), String> {
     }
 }
 
-/// Values in YAML are text here: without quotes, a number or a boolean is meant as well.
+/// Values in YAML are text here: without quotes, they also match a number or a boolean.
 fn same(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::String(text), Value::Number(number)) => *text == number.to_string(),
@@ -409,7 +409,7 @@ fn same(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-/// A folder that stands for the project during a test.
+/// A folder that is the project during a test.
 struct Project(PathBuf);
 
 impl Project {
@@ -456,7 +456,7 @@ impl Project {
 
 impl Drop for Project {
     fn drop(&mut self) {
-        // What can't be removed now is removed before the next test.
+        // Files that can't be removed now are removed before the next test.
         remove(&self.0).ok();
     }
 }
@@ -481,7 +481,7 @@ impl Approver for InTestProject {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         let asked = match &question.subject {
             ApprovalSubject::Permissions { asked, .. } => asked,
-            // Only what is in the project is ever asked about by itself.
+            // Only an act in the project is ever asked about individually.
             ApprovalSubject::Act(_) => return Reply::Once,
         };
         let stays = asked.iter().all(|asked| {
@@ -495,7 +495,7 @@ impl Approver for InTestProject {
                 | Permission::GitRead
                 | Permission::GitWrite
                 | Permission::ShellExec => inside,
-                // There is no model in a test.
+                // Tests have no model.
                 Permission::LlmCall => true,
                 _ => false,
             }

@@ -11,7 +11,7 @@ use crate::{Error, NoticeLevel, Workspace, machine::timestamp, workspace::roots_
 
 pub use metier_store::Trusted as TrustedFolder;
 
-/// The scanned skills of a folder, before it is trusted. Only [`Workspace::preview_trust`] makes one.
+/// The scanned skills of a folder, before it is trusted. Only [`Workspace::preview_trust`] creates one.
 pub struct TrustPreview {
     folder: PathBuf,
     roots: Vec<TrustedRoot>,
@@ -121,7 +121,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Removes the trust in a folder, also in one that no longer exists; whether it was trusted, and its path.
+    /// Removes the trust in a folder, also in one that no longer exists; returns whether it was trusted, and its path.
     ///
     /// An example is at [`Workspace::trust`].
     ///

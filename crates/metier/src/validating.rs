@@ -104,7 +104,7 @@ impl Workspace {
         })
     }
 
-    /// The folder that is meant: a path, or where the skill of that name is.
+    /// The folder to validate: a path, or the folder of the skill of that name.
     pub(crate) fn folder(&self, what: &str) -> Result<PathBuf, Error> {
         let path = self.machine.work.join(what);
         if what.contains('/') || path.exists() {

@@ -61,7 +61,7 @@ pub struct SkillChanges {
     pub added: Vec<WatchedSkill>,
     /// Skills with a file that changed, or with another status: trusted, disabled, shadowed, broken.
     pub changed: Vec<WatchedSkill>,
-    /// Skills that are gone.
+    /// Skills that were removed.
     pub removed: Vec<WatchedSkill>,
 }
 
@@ -120,8 +120,8 @@ impl LiveSkills {
         })
     }
 
-    /// The same, and at first what changed since the first list was given out: folders are watched only after that, so a client that changes a
-    /// skill as soon as it has the list would not be told.
+    /// The same, starting with the changes since the first list was returned: folders are watched only after that, so a client that changes
+    /// a skill as soon as it has the list would not be notified.
     ///
     /// An example is at [`Watch`].
     ///
@@ -183,7 +183,7 @@ pub(crate) fn states(
             old => {
                 let files = entry.place.fingerprint().ok().flatten();
                 let revision = old.map_or(0, |old| {
-                    // What can't be compared counts as changed.
+                    // A state that can't be compared counts as changed.
                     let is_same = files.is_some() && files == old.files;
                     old.revision + u64::from(!is_same)
                 });
@@ -201,7 +201,7 @@ pub(crate) fn states(
     now.skills.all().map(state).collect()
 }
 
-/// The skills of a list that was given out, where the state of their files was found out only later.
+/// The skills of a list that was returned, where the state of their files was read only later.
 pub(crate) fn given_out(list: &CurrentSkills, later: &SkillStates) -> SkillStates {
     let state = |skill: Skill<'_>| {
         let path = skill.entry().place.path().into_owned();

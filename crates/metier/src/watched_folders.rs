@@ -1,7 +1,7 @@
 //! The folders whose changes the system reports to metier.
 //!
 //! **Problem.** A list that is kept has to be dropped the moment a file below it changes, and asking must cost next to nothing. A library that
-//! reports events from a thread of its own is late by a moment, and one that also reports *opened* files reports our own listing: ten thousand
+//! reports events from its own thread is late by a moment, and one that also reports *opened* files reports our own listing: ten thousand
 //! skills overflow the kernel's queue with it. **Decision.** The queue of inotify is read at the call, which is one system call, with a mask that
 //! leaves reading out. An event does not show what changed; it only means that the skills have to be listed again.
 
@@ -152,7 +152,7 @@ struct WatchedFolder {
     round: u64,
 }
 
-/// The position of a folder below its place.
+/// The depth of a folder below its watched place.
 #[derive(Clone, Copy)]
 struct FolderLevel {
     depth: usize,
@@ -258,7 +258,7 @@ impl WatchedFolders {
     ) -> Result<(), Unwatched> {
         let is_folder = place.is_dir();
         if !is_folder || place.is_symlink() {
-            // The file, the link, or what does not exist yet, is an entry of a folder above it.
+            // The file, the link, or the missing name, is an entry of a folder above it.
             self.follow_entry(place, EntryKind::Place)?;
         }
         let Some(real) = place.canonicalize().ok().filter(|_| is_folder) else {
@@ -276,7 +276,7 @@ impl WatchedFolders {
         let Some(there) = upwards.find(|folder| folder.is_dir()) else {
             return Ok(());
         };
-        // A folder above it that appears has to be watched then, whatever it is for.
+        // If a folder above it appears, it has to be watched then, whatever its purpose.
         let kind = match path.parent() == Some(there) {
             true => kind,
             false => EntryKind::Place,
@@ -476,7 +476,7 @@ fn for_each_waiting(queue: BorrowedFd<'_>, mut call: impl FnMut(&Event<'_>)) {
     let mut left = waiting / SMALLEST_EVENT;
     let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
     let mut reader = inotify::Reader::new(queue, &mut buffer);
-    // What was read into the buffer is no longer in the queue.
+    // Data that was read into the buffer is no longer in the queue.
     while left > 0 || !reader.is_buffer_empty() {
         let Ok(event) = reader.next() else {
             break;
@@ -532,7 +532,7 @@ mod tests {
             ..WatchedPlaces::default()
         };
         watched.follow(places).unwrap();
-        // What SQLite does to read.
+        // The calls that SQLite makes to read.
         let file = fs::File::options().write(true).open(&log).unwrap();
         std::os::unix::fs::fchown(&file, None, None).unwrap();
         drop(file);

@@ -63,7 +63,7 @@ pub struct Workspace {
     /// The connection of all sessions, once one was opened. Acts that it begins are open only while it is.
     #[cfg(feature = "run")]
     pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
-    /// What a program that runs for long keeps of the skills.
+    /// The data about the skills that a long-running program keeps.
     pub(crate) live: Option<LiveVersions>,
     /// Connections to MCP servers.
     #[cfg(feature = "mcp")]
@@ -190,7 +190,7 @@ impl Workspace {
         Ok(store.flatten().map(SharedStore::from))
     }
 
-    /// The database, made if there is none.
+    /// The database, created if there is none.
     pub(crate) fn store(&self) -> Result<PooledStore, Error> {
         Ok(self.stores()?.store()?)
     }
@@ -202,7 +202,7 @@ impl Workspace {
         })
     }
 
-    /// A warning that one workspace gives once, however often it finds the cause.
+    /// A warning that a workspace prints once, however often the cause occurs.
     pub(crate) fn warn_once(&self, line: &str) {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.insert(line.to_owned()) {
@@ -341,7 +341,7 @@ impl Workspace {
             .map_or_else(Verdicts::default, |index| Verdicts::load(&index))
     }
 
-    /// How skills are scanned here, with the rules that the skills of a catalog bring.
+    /// How skills are scanned here, with the rules of the skills of a catalog.
     pub(crate) fn screening(&self, catalog: &Catalog) -> ScanGate {
         let facts = || Arc::new(GateFacts::new(self, catalog, self.verdicts()));
         let known = self.known_skills();
@@ -493,7 +493,7 @@ impl Workspace {
         inventory
     }
 
-    /// Where to look, in rising precedence, and whether the built-in skills are wanted.
+    /// Where to look, in rising precedence, and whether to include the built-in skills.
     fn roots(&self, agent: &AgentFiles) -> Result<(Vec<Root>, bool), Error> {
         let absolute = |path: &Path| self.machine.work.join(path);
         let mut roots: Vec<Root> = if self.settings.roots.is_empty() {
@@ -617,7 +617,7 @@ pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     }));
     let there = roots.into_iter().filter_map(|root| {
         let target = project.join(&root).canonicalize().ok()?;
-        // What has no name in UTF-8 can't be written down, and so it stays untrusted.
+        // A path that is not UTF-8 can't be stored, and so it stays untrusted.
         let is_text = root.to_str().is_some() && target.to_str().is_some();
         is_text.then_some(TrustedRoot { root, target })
     });
@@ -646,7 +646,7 @@ fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<ConfigProblem>), Er
     let machine = &settings.machine;
     let mut layers = Vec::new();
     let mut unread = None;
-    // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
+    // With explicit roots, the result is the same skills on every machine: of the user's file only the models count then, unless it is
     // named too.
     let whole = settings.roots.is_empty() || settings.is_config_named;
     if let Some(file) = &machine.config_file {

@@ -19,7 +19,7 @@ use crate::library::LoadedLibrary;
 #[must_use]
 pub fn main(library: Option<OsString>) -> ExitCode {
     let Some(library) = library else {
-        // For the process that started this one.
+        // Addressed to the process that started this one.
         writeln!(io::stderr(), "usage: __native-host LIBRARY").ok();
         return ExitCode::FAILURE;
     };

@@ -313,7 +313,7 @@ fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
     }
     let texts = words.iter().skip(1).flatten();
     found.extend(texts.filter_map(|text| words_in(text)));
-    // A word that is known only at run time is the argument of most programs, and the command of few.
+    // A word that is known only at run time is an argument for most programs, and a command for few.
     let arguments = words.into_iter().skip(1);
     found.push(arguments.skip_while(Option::is_none).collect());
     found

@@ -283,7 +283,7 @@ impl Registry {
             return self.answer(existing, status);
         }
         let message = format!(
-            "skill `{}` {} was published with other bytes, and a version never changes",
+            "skill `{}` {} was already published with different bytes, and a version never changes",
             old.name, old.version
         );
         let mut refusal = RequestRefusal::new(409, "version-exists", message);
@@ -350,7 +350,7 @@ impl Registry {
 
     fn authorize(&self, token: Option<&str>) -> Result<Authorized, RegistryError> {
         let unknown = || {
-            let message = "this requires a token of the registry".to_owned();
+            let message = "this requires a token for the registry".to_owned();
             let mut refusal = RequestRefusal::new(401, "not-logged-in", message);
             refusal.hint = Some("metier login URL".to_owned());
             RegistryError::Refused(Box::new(refusal))

@@ -49,7 +49,7 @@ def greet(input):
 
 register_tool(
     "greet",
-    "Greets somebody.",
+    "Greets someone.",
     greet,
     input_schema = {
         "type": "object",

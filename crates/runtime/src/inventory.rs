@@ -431,7 +431,7 @@ pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
     Some(format!("skills.entries.{off}.enabled"))
 }
 
-/// The profile in use, if it disables a skill. Built-in skills have a list of their own.
+/// The profile in use, if it disables a skill. Built-in skills have a separate list.
 pub(crate) fn missing_profile<'c>(config: &'c Config, entry: &CatalogEntry) -> Option<&'c str> {
     match entry.source {
         Source::Builtin => None,

@@ -114,7 +114,7 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> Prompt
     listing_of(inventory, offered, options)
 }
 
-/// The same for some of them, the most important first: they are described when others are only named.
+/// The same for some of them, the most important first: these are described even if others are only named.
 #[must_use]
 pub fn listing_of<'a>(
     inventory: &'a Inventory,
@@ -359,7 +359,7 @@ fn shrink(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usi
             let is_cut = line.description.ends_with('…');
             listing.shortened = listing.shortened.saturating_sub(usize::from(is_cut));
         } else {
-            // Not even the frame fits.
+            // Even the frame does not fit.
             return;
         }
     }

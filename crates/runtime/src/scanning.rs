@@ -171,7 +171,7 @@ impl Scanner {
         let odd = odd.filter(|held| held.path.as_str().is_none());
         report.unread.extend(odd.map(|held| Unread {
             file: held.path.to_string(),
-            why: "its name is not UTF-8, so what refers to it can't be checked".to_owned(),
+            why: "its name is not UTF-8, so references to it can't be checked".to_owned(),
         }));
         report
     }
@@ -212,7 +212,7 @@ fn content(held: &SnapshotContent) -> metier_scan::ScannedContent<'_> {
             metier_scan::ScannedContent::Unread("it is a FIFO, a socket or a device")
         }
         SnapshotContent::Left => {
-            metier_scan::ScannedContent::Unread("the skill is larger than what is kept in memory")
+            metier_scan::ScannedContent::Unread("the skill exceeds the size that is kept in memory")
         }
     }
 }
@@ -306,7 +306,7 @@ impl KnownVerdict {
                 short(&unread.why),
             ),
             (_, _, Some(worst)) => {
-                // Of several that are equally bad, the first.
+                // Of several equally bad ones, the first.
                 let worst = report
                     .findings
                     .iter()

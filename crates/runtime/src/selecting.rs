@@ -297,7 +297,7 @@ impl Candidates {
         Some(TriggerMatch {
             signal: Signal::Used,
             subject: name.to_owned(),
-            detail: format!("it was used lately ({used:.1} sessions, older ones count less)"),
+            detail: format!("it was used recently ({used:.1} sessions, older ones count less)"),
             weight: (weight * 10_000.0).round() / 10_000.0,
         })
     }

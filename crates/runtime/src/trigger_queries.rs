@@ -54,9 +54,9 @@ pub struct TriggerQueries {
 
 /// The maximum size of a file of queries, in bytes.
 pub const MAX_QUERY_FILE: u64 = 16 << 20;
-/// The lists of a JSON file that hold queries.
+/// The lists of a JSON file that contain queries.
 const LISTS: &[&str] = &["evals", "queries", "cases", "prompts"];
-/// The fields of a query that hold its text.
+/// The fields of a query that contain its text.
 const TEXTS: &[&str] = &["query", "prompt", "input"];
 /// Where skills have their files of queries.
 const FOLDERS: &[&str] = &["evals/", "eval/"];

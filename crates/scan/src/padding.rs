@@ -36,7 +36,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
             FileOddity::Padding,
             index,
             at,
-            "more text stands far below, after nothing but blanks",
+            "more text follows far below, after blanks only",
             true,
         );
     }

@@ -12,8 +12,8 @@
 //! [`Workspace`](metier::Workspace) → documents, text and events.
 //!
 //! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·
-//! requests use the skills of the moment ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through a client that can
-//! answer it, or the answer is no.
+//! requests use the current skills ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through a client that
+//! can answer it, or the answer is no.
 //!
 //! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`; for the daemon at `daemon/mod.rs`; for what a browser shows at `page/mod.rs`.
 

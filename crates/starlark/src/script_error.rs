@@ -30,7 +30,7 @@ pub(crate) fn describe(error: &Error) -> String {
     let message = match error.kind() {
         ErrorKind::Fail(message) => message.to_string().trim_start().to_owned(),
         ErrorKind::StackOverflow(_) => {
-            "too many nested calls; is there a recursion without an end?".to_owned()
+            "too many nested calls; is there an infinite recursion?".to_owned()
         }
         ErrorKind::Other(error) => limit(&error.to_string()).unwrap_or_else(|| error.to_string()),
         kind => kind.to_string(),
@@ -41,7 +41,7 @@ pub(crate) fn describe(error: &Error) -> String {
         None => message,
     };
     let mut frames = error.call_stack().frames.as_slice();
-    // The error of a built-in has the place of its call, which is in the first line already.
+    // The error of a built-in has the position of its call, which is in the first line already.
     if let [outer @ .., last] = frames
         && last.location.is_some()
         && last.location.as_ref() == error.span()

@@ -173,7 +173,7 @@ impl StarlarkSkill {
                     .map(StarlarkOutcome::Cancelled)
                     .map_err(|error| StarlarkCallError::Handler(error.to_string()));
             }
-            // A model gets the reason that a tool gives with `fail`; any other error is for the author, with its place.
+            // A model gets the reason that a tool passes to `fail`; any other error is for the author, with its position.
             let value = result.map_err(|error| {
                 let said = said(&error).filter(|_| kind == "tool");
                 StarlarkCallError::Handler(said.unwrap_or_else(|| describe(&error)))

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Acts that have not ended are listed in the row of the chain's end, each with its owner: a live store, see
-//! `alive.rs`. [`Store::close_abandoned`] closes the acts of owners that are gone.
+//! `alive.rs`. [`Store::close_abandoned`] closes the acts of owners that have ended.
 
 use crate::alive::{self, LiveFile};
 use crate::receipts::ReceiptEntry;
@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    /// Closes the acts whose owners are gone, and returns them with [`ABANDONED`] as the reason.
+    /// Closes the acts whose owners have ended, and returns them with [`ABANDONED`] as the reason.
     pub fn close_abandoned(&self, at: &str) -> Result<Vec<Receipt>, StoreError> {
         let folder = self.receipts_folder();
         let open = self.open_acts()?;

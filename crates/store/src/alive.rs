@@ -1,7 +1,7 @@
 //! The file that shows other processes that this one is alive; it is also the reserve for a full disk.
 //!
 //! An act is over when its end is recorded. A killed process records no end, so other processes must be able to
-//! detect that it is gone. Process ids are reused; a lock on a file is not, and the system releases it when the
+//! detect that it has ended. Process ids are reused; a lock on a file is not, and the system releases it when the
 //! process ends, however it ended. So each [`Store`](crate::Store) that begins an act has one such file, named after
 //! its owner's number and locked as long as the owner lives.
 //!
@@ -108,7 +108,7 @@ pub(crate) fn is_alive(folder: &Path, owner: i64) -> bool {
     }
 }
 
-/// Removes the files of owners that are gone.
+/// Removes the files of owners that have ended.
 pub(crate) fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;

@@ -36,7 +36,7 @@ pub enum WasmLoadError {
     #[error("has more than {0} functions")]
     TooManyFunctions(u32),
     /// It has imports that are not available.
-    #[error("imports what is not available to skills: {}", named(.0))]
+    #[error("imports items that are not available to skills: {}", named(.0))]
     Imports(Vec<String>),
     /// It does not implement any of the carriers.
     #[error("{0}")]

@@ -151,7 +151,7 @@ pub struct InstallFindingRow {
 pub struct FileChangesRow {
     /// New files.
     pub added: Vec<String>,
-    /// Files that are gone.
+    /// Files that were removed.
     pub removed: Vec<String>,
     /// Files with other content.
     pub changed: Vec<String>,

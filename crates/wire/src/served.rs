@@ -216,7 +216,7 @@ pub struct SkillsChangedDocument {
     pub added: Vec<String>,
     /// Names of skills whose files or status changed.
     pub changed: Vec<String>,
-    /// Names of skills that are gone.
+    /// Names of skills that were removed.
     pub removed: Vec<String>,
     /// New or changed skills that can't be read, with the reasons.
     pub broken: Vec<BrokenRow>,

@@ -1,4 +1,4 @@
-//! Documents for programs that have no command of their own: pages of skills and tools, searches, executed skills, skills for hosts.
+//! Documents for programs that have no command: pages of skills and tools, searches, executed skills, skills for hosts.
 
 #[cfg(feature = "run")]
 use metier::{Called, ExecutionMode, RenderedSkill};

@@ -1,4 +1,4 @@
 #!/bin/sh
-# The home that a script sees is an empty one; the real one is where the password file says.
+# A script sees an empty home; the password file contains the path of the real one.
 home=$(getent passwd "$(id -un)" 2>/dev/null | cut -d: -f6)
 ls -a "${home:-/root}/.ssh" && echo "read the keys"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# With permission for a host there is a proxy, and nothing else.
+# With permission for a host, a proxy is available and nothing else.
 python3 - "$1" <<'PY'
 import os, socket, sys, urllib.request
 host, port = sys.argv[1].rsplit(":", 1)

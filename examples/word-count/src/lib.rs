@@ -30,7 +30,7 @@ impl Plugin for WordCount {
     }
 }
 
-/// What `count` is called with: one of the two.
+/// The input of `count`: one of the two.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
@@ -40,7 +40,7 @@ struct Input {
     path: Option<String>,
 }
 
-/// What `count` answers.
+/// The answer of `count`.
 #[derive(serde::Serialize)]
 struct Count {
     lines: usize,

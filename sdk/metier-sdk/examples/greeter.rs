@@ -1,5 +1,5 @@
-//! A skill that greets: every kind of contribution once, and every accident. `sdk/python/tests/greeter.py` and
-//! `sdk/typescript/tests/greeter.ts` are the same skill; the tests hold the three to one transcript.
+//! A skill that greets: every kind of contribution once, and every failure. `sdk/python/tests/greeter.py` and
+//! `sdk/typescript/tests/greeter.ts` are the same skill; the tests run all three against one transcript.
 #![expect(
     clippy::print_stdout,
     reason = "that printing can't get between the frames is one of the things shown"
@@ -40,7 +40,7 @@ struct Guests {
 
 fn main() -> ExitCode {
     Skill::new()
-        .tool("greet", "Greets somebody", |host, input: Greet| {
+        .tool("greet", "Greets someone", |host, input: Greet| {
             let greeting = host.read_file("greeting.txt")?;
             Ok(format!("{greeting}, {}", input.who))
         })
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         .hook(closed(HookPhase::AfterResponse), |_, _| {
             Err("it broke".into())
         })
-        .workflow("party", "Greets everybody", |_, input: Guests| {
+        .workflow("party", "Greets everyone", |_, input: Guests| {
             Ok(json!({ "guests": input.arguments.len() }))
         })
         .scanner("todo", |_, files| {

@@ -22,7 +22,7 @@ mod phase;
 pub mod wire;
 pub mod worker;
 
-/// The examples in Rust of that page compile.
+/// The Rust examples of that page compile.
 #[cfg(all(doctest, feature = "guest"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

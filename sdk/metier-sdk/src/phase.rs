@@ -54,7 +54,7 @@ impl HookPhase {
         Self::SecurityScanComplete,
     ];
 
-    /// The spelling of other hosts, which is read too with `On` before it: `OnBeforeToolCall`.
+    /// The spelling of other hosts, which is also accepted with `On` before it: `OnBeforeToolCall`.
     const fn camel_case(self) -> &'static str {
         match self {
             Self::Activate => "Activate",
@@ -92,7 +92,7 @@ impl fmt::Display for HookPhase {
     }
 }
 
-/// A word that is none of the nine phases.
+/// A word that is not one of the nine phases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPhase(pub String);
 

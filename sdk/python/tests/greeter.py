@@ -13,7 +13,7 @@ from metier import Host, HostError, Skill, cancel
 skill = Skill()
 
 
-@skill.tool("Greets somebody", who="Whom to greet")
+@skill.tool("Greets someone", who="Whom to greet")
 def greet(host: Host, who: str) -> str:
     return f"{host.read_file('greeting.txt')}, {who}"
 
@@ -79,7 +79,7 @@ def stumble(host: Host, event: Any) -> None:
     raise ValueError("it broke")
 
 
-@skill.workflow("Greets everybody", name="party")
+@skill.workflow("Greets everyone", name="party")
 def greet_everybody(host: Host, input: Any) -> dict[str, int]:
     return {"guests": len(input["arguments"])}
 

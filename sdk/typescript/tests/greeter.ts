@@ -6,7 +6,7 @@ const skill = new Skill();
 
 const greet = {
   name: "greet",
-  description: "Greets somebody",
+  description: "Greets someone",
   input_schema: {
     type: "object",
     properties: { who: { type: "string", description: "Whom to greet" } },
@@ -72,7 +72,7 @@ skill.hook("before_tool_call", (_, event: { input: Json }) => {
 
 skill.hook("after_response", () => Promise.reject(new Error("it broke")), { fail_closed: true });
 
-skill.workflow({ name: "party", description: "Greets everybody" }, (_, input: { arguments: string[] }) => {
+skill.workflow({ name: "party", description: "Greets everyone" }, (_, input: { arguments: string[] }) => {
   return { guests: input.arguments.length };
 });
 

@@ -1,5 +1,4 @@
-//! How often the search finds the right skill, and what each part of it contributes:
-//! `quality SETS [--fresh] [FILTER]`.
+//! How often the search finds the right skill, and the contribution of each part: `quality SETS [--fresh] [FILTER]`.
 //!
 //! SETS is a folder of sets; `cargo xtask quality` makes it and calls this. Half of each set was used to choose constants ("dev"), the
 //! other half was not ("held"): queries are divided by the repository that they come from. With `--fresh`, sets of other repositories are measured too; they are for
@@ -95,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is left out or changed in a row.
+/// The parts that are omitted or changed in a row.
 type Ablation = (&'static str, fn(&mut SearchTuning));
 
 const ABLATIONS: &[Ablation] = &[

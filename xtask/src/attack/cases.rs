@@ -17,7 +17,7 @@ pub(crate) struct AttackCase {
     pub(crate) built: bool,
 }
 
-/// All rows of the page, by number, and what is wrong with the table.
+/// All rows of the page, by number, and the problems of the table.
 pub(crate) fn read(page: &str) -> (Vec<AttackCase>, Vec<String>) {
     let mut cases = Vec::new();
     let mut problems = Vec::new();
@@ -84,7 +84,7 @@ fn gaps(sorted: &[AttackCase]) -> Vec<String> {
     problems
 }
 
-/// A feature is built or it is not, in all of its rows.
+/// A feature is either built or not, the same in all of its rows.
 fn half_built(cases: &[AttackCase]) -> Vec<String> {
     let mut features = BTreeMap::new();
     let mut problems = Vec::new();

@@ -1,6 +1,6 @@
-//! Runs tests by their exact names and reads what became of each.
+//! Runs tests by their exact names and reads their results.
 //!
-//! The binaries are those of `cargo test --workspace`, so that nothing is built for a second time with other features; they are started in the
+//! The binaries are those of `cargo test --workspace`, so that nothing is built a second time with other features; they are started in the
 //! folder of their package, as cargo starts them.
 
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::{Result, test, workspace};
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestOutcome {
     pub(crate) verdict: CaseVerdict,
-    /// What it printed.
+    /// Its output.
     pub(crate) output: String,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum CaseVerdict {
 }
 
 impl TestOutcome {
-    /// What the machine could not run: the text behind `not run: ` on a line of the output.
+    /// What the machine could not run: the text after `not run: ` on a line of the output.
     pub(crate) fn not_run(&self) -> impl Iterator<Item = &str> {
         let lines = self.output.lines();
         lines.filter_map(|line| line.trim_start().strip_prefix("not run: "))
@@ -49,7 +49,7 @@ pub(super) struct Binary {
     pub(super) folder: PathBuf,
 }
 
-/// Root file of a target and name of a test → what became of it.
+/// Root file of a target and name of a test → its result.
 pub(crate) type Outcomes = BTreeMap<(PathBuf, String), TestOutcome>;
 
 /// Builds all tests and runs these: root file of a target → names.
@@ -134,7 +134,7 @@ fn verdict(line: &str, name: &str) -> Option<CaseVerdict> {
     }
 }
 
-/// The lines that stand below the name of a test in the report of its binary.
+/// The lines below the name of a test in the report of its binary.
 fn printed(text: &str, name: &str) -> String {
     let head = format!("---- {name} stdout ----");
     let lines = text.lines().skip_while(|line| *line != head).skip(1);

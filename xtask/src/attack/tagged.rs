@@ -23,9 +23,9 @@ pub(crate) struct TaggedTest {
     pub(crate) cases: Vec<u16>,
     /// `FILE:LINE`, below the root of the workspace.
     pub(crate) place: String,
-    /// The root file of the target that holds it.
+    /// The root file of the target that contains it.
     pub(crate) target: PathBuf,
-    /// Its path of modules in that target.
+    /// Its module path in that target.
     pub(crate) name: String,
     /// The heading, if it is a scenario; `name` is then the test that runs all of them.
     pub(crate) scenario: Option<String>,
@@ -138,7 +138,7 @@ fn follow(file: &Path, prefix: &str, owns_folder: bool, modules: &mut Vec<(PathB
     }
 }
 
-/// What stands behind `mod` in a declaration.
+/// The name after `mod` in a declaration.
 fn module_name(line: &str) -> Option<&str> {
     let line = ["pub(crate) ", "pub(super) ", "pub "]
         .iter()
@@ -176,7 +176,7 @@ impl InlineModules {
 type Test = (usize, Vec<u16>, String);
 type TaggedScenario = (usize, Vec<u16>, String);
 
-/// The tests of one file that carry numbers (line of the number, numbers, full name), and what is wrong (line, sentence).
+/// The tests of one file that have numbers (line of the number, numbers, full name), and its problems (line, sentence).
 pub(super) fn in_rust(text: &str, prefix: &str) -> (Vec<Test>, Vec<(usize, String)>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut inline = InlineModules::default();

@@ -1,8 +1,8 @@
-//! `bench agent`: what a session with a model costs beside the model.
+//! `bench agent`: the cost of a session with a model, apart from the model.
 //!
-//! In one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
-//! together, and every turn written down, as the program does it. From outside the program is started against a server on this
-//! machine, and the clock stops at the first byte that arrives there. It is compared with the same program asked for its version.
+//! In one process a driver of the agent has a conversation with a model whose answer is prepared; every request is built, and every turn
+//! recorded, as in the program. From outside the program is started against a server on this machine, and the clock stops at the first byte
+//! that arrives there. It is compared with the same program run with `--version`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,19 +17,19 @@ use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver};
 use crate::Result;
 
-/// What is built before anything is measured: package and bench target.
+/// The targets that are built before the measurement: package and bench target.
 pub(super) const DRIVERS: &[(&str, &str)] = &[("metier-agent", "turns")];
 
-/// How many skills are written; a few of a hundred are broken on purpose, and a thousand have to be left.
+/// The number of skills that are written; a few of a hundred are broken on purpose, and a thousand must remain.
 const SKILLS: usize = 1_030;
 const TURN_US: f64 = 1_000.0;
 const PROMPT_US: f64 = 200.0;
-/// How much more memory a process may hold after all turns: its window is full then.
+/// The additional memory that a process may use after all turns: its window is full then.
 const GROWTH_MB: f64 = 4.0;
-/// How long the program may take to connect before the bench gives up.
+/// The time limit for the program to connect.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A whole answer, as short as one can be.
+/// A complete answer, as short as possible.
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
@@ -41,7 +41,7 @@ pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTa
     bench.drop_corpus(&skills)
 }
 
-/// Turns of one process.
+/// Turns in one process.
 fn inside(
     bench: &Bench,
     options: &BenchOptions,
@@ -122,7 +122,7 @@ fn prompt(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result
     Ok(())
 }
 
-/// What is still there after many turns.
+/// The resources in use after many turns.
 fn held(table: &mut BenchTable, turns: usize, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let (before, after) = (value("memory_before_mb")?, value("memory_after_mb")?);
     table.push(
@@ -165,7 +165,7 @@ fn outside(
     eprintln!("starting agents with {size} skills");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let (mut agent, mut version) = (Vec::new(), Vec::new());
-    // The first one writes the index, and scans what it activates.
+    // The first one writes the index, and scans the skills that it activates.
     for round in 0..=rounds {
         let time = first_byte(bench, root, &listener)?;
         let plain = Instant::now();
@@ -215,7 +215,7 @@ fn first_byte(bench: &Bench, root: &Path, listener: &TcpListener) -> Result<Dura
         Ok(time)
     });
     if served.is_err() {
-        // It may be over already.
+        // It may have ended already.
         let _ = child.kill();
     }
     let output = child.wait_with_output()?;

@@ -1,7 +1,7 @@
-//! `bench host`, second part: what WebAssembly, libraries and hooks in TypeScript cost.
+//! `bench host`, second part: the cost of WebAssembly, libraries and hooks in TypeScript.
 //!
-//! Each backend is measured by a driver. Deno is measured beside ours in the same minutes, alone and in our sandbox;
-//! where it isn't installed (`cargo xtask test` does that), those rows say so.
+//! Each backend is measured by a driver. Deno is measured beside our engine in the same minutes, alone and in our sandbox; where it isn't
+//! installed (`cargo xtask test` does that), those rows report that.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver};
 use crate::{Result, workspace};
 
-/// What is built before anything is measured: package and bench target.
+/// The targets that are built before the measurement: package and bench target.
 pub(super) const DRIVERS: &[(&str, &str)] = &[
     ("metier-runtime", "live"),
     ("metier-runtime", "native"),
@@ -22,14 +22,14 @@ pub(super) const DRIVERS: &[(&str, &str)] = &[
 
 const WASM_CALL_US: f64 = 50.0;
 const WASM_LOAD_MS: f64 = 2.0;
-/// How much more memory the process may hold after a thousand instances.
+/// The additional memory that the process may use after a thousand instances.
 const GROWTH_MB: f64 = 1.0;
 const NATIVE_CALL_US: f64 = 150.0;
 const JS_COLD_MS: f64 = 4.5;
 const JS_WARM_US: f64 = 300.0;
-/// How many times as long Deno takes, at least.
+/// The minimum factor by which Deno is slower.
 const AHEAD_OF_DENO: f64 = 4.0;
-/// How many times as long Deno may take in our sandbox.
+/// The maximum factor by which Deno may be slower in our sandbox.
 const BEHIND_THE_FENCE: f64 = 1.1;
 
 pub(super) fn measure(bench: &Bench, table: &mut BenchTable) -> Result<()> {
@@ -54,7 +54,7 @@ fn wasm(table: &mut BenchTable) -> Result<()> {
         let value = |part: &str| figures.value(&format!("{name}_{part}"));
         let (call, load) = (value("call_us")?, value("cached_ms")?);
         let what = format!("{what}: call, instance included");
-        // The budget is for what is ours. The first guest does nothing; what the other does by itself is measured beside it.
+        // The budget is for our part. The first guest does nothing; the second one's own work is measured separately.
         table.push(match value("own_us") {
             Ok(own) => BenchRow::new(&format!("{what} / its own work"))
                 .ours(us(call))
@@ -163,7 +163,7 @@ fn engines(bench: &Bench, table: &mut BenchTable) -> Result<()> {
     Ok(())
 }
 
-/// Where `cargo xtask test` installed it, if it did.
+/// The folder in which `cargo xtask test` installed it, if it did.
 fn deno() -> Result<Option<PathBuf>> {
     let deno = workspace::target()?.join("python/bin/deno");
     Ok(deno.exists().then_some(deno))

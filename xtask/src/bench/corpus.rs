@@ -1,5 +1,5 @@
-//! Skills by the ten thousand, shaped like the real ones: the same lengths, the same styles of writing the same
-//! keys, the same share of broken files. Seeded, so that two machines measure the same bytes.
+//! Skills by the ten thousand, shaped like real ones: the same lengths, the same ways to write the same keys, the same share of broken
+//! files. Seeded, so that two machines measure the same bytes.
 //!
 //! The shares come from a survey of 98,852 public `SKILL.md` files.
 
@@ -159,7 +159,7 @@ pub(super) fn write(root: &Path, size: usize) -> Result<()> {
 
 struct CorpusSkill<'a> {
     name: String,
-    /// What stands between the two `---` lines.
+    /// The text between the two `---` lines.
     frontmatter: String,
     body: &'a str,
 }
@@ -204,7 +204,7 @@ impl<'a> CorpusSkill<'a> {
     }
 }
 
-/// Plain mostly; quoted 10 %, folded 8 %, broken by an unquoted colon 0.8 %.
+/// Mostly plain; quoted 10 %, folded 8 %, broken by an unquoted colon 0.8 %.
 fn description(random: &mut Random, out: &mut String) {
     let length = random.quantile(DESCRIPTION_CHARS);
     let text = sentence(random, length);
@@ -232,7 +232,7 @@ fn folded(text: &str, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{line}")
 }
 
-/// Words without anything that means something to YAML; one in fourteen texts is not ASCII.
+/// Words without a special meaning in YAML; one in fourteen texts is not ASCII.
 fn sentence(random: &mut Random, length: usize) -> String {
     let mut text = String::from("Use this skill");
     let mut count = text.len();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 
-/// `__floor-read ROOT BYTES`: open, read 4 KiB, close; what a listing without an index has to do.
+/// `__floor-read ROOT BYTES`: open, read 4 KiB, close; the work that a listing without an index has to do.
 pub(crate) fn read(arguments: &[String]) -> Result<ExitCode> {
     visit(arguments, |path| {
         let mut buffer = [0; 4096];
@@ -17,7 +17,7 @@ pub(crate) fn read(arguments: &[String]) -> Result<ExitCode> {
     })
 }
 
-/// `__floor-stat ROOT BYTES`: is each file still what it was; what a listing from an index has to do.
+/// `__floor-stat ROOT BYTES`: is each file unchanged; the work that a listing from an index has to do.
 pub(crate) fn stat(arguments: &[String]) -> Result<ExitCode> {
     visit(arguments, |path| Ok(fs::metadata(path)?.len()))
 }

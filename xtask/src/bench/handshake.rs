@@ -1,6 +1,6 @@
-//! How long a client waits: from starting `metier mcp` to the answer that names its tools, and for a skill.
+//! The time that a client waits: from the start of `metier mcp` to the answer that names its tools, and for a skill.
 //!
-//! The process does not end when it has answered, so its whole run is meaningless; the clock stops at the line that has the answer.
+//! The process does not end when it has answered, so the duration of its run is meaningless; the clock stops at the line with the answer.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// The two ways in which clients begin.
+/// The two ways in which clients start.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Era {
     /// `initialize` first: the answer to it holds the catalog.
@@ -24,7 +24,7 @@ pub(super) enum Era {
 }
 
 impl Era {
-    /// What a client sends; the last line requests the tools, with the id 2.
+    /// The client's messages; the last line requests the tools, with the id 2.
     fn lines(self) -> Vec<Value> {
         let client = json!({"name": "bench", "version": "1"});
         let tools = |params: Value| json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": params});
@@ -90,12 +90,12 @@ impl MeasuredServer {
 impl Drop for MeasuredServer {
     fn drop(&mut self) {
         self.input = None;
-        // It may be over already.
+        // It may have ended already.
         let _ = self.child.wait();
     }
 }
 
-/// Starts the program once and asks; gives the time to the answer.
+/// Starts the program once and sends the request; returns the time to the answer.
 pub(super) fn time(metier: &Path, home: &OsStr, root: &Path, era: Era) -> Result<Duration> {
     let start = Instant::now();
     let mut server = MeasuredServer::start(metier, home, root)?;
@@ -118,7 +118,7 @@ pub(super) fn time(metier: &Path, home: &OsStr, root: &Path, era: Era) -> Result
     }
 }
 
-/// How long `activate_skill` takes in a server that is ready: skills that were never scanned, and the same again.
+/// The time that `activate_skill` takes in a server that is ready: skills that were never scanned, and the same again.
 pub(super) fn activations(
     metier: &Path,
     home: &OsStr,
@@ -138,7 +138,7 @@ pub(super) fn activations(
         server.say(&line)?;
     }
     server.hear(2)?;
-    // The folders are prepared behind the first answers.
+    // The folders are prepared after the first answers.
     thread::sleep(Duration::from_secs(2));
     let mut times = [Vec::new(), Vec::new()];
     let mut id = 2;
@@ -152,7 +152,7 @@ pub(super) fn activations(
             )?;
             let answer = server.hear(id)?;
             let time = start.elapsed();
-            // Some skills of the corpus need what this machine does not have.
+            // Some skills of the corpus require programs that this machine does not have.
             if answer["isError"] == false {
                 round.push(time);
             }

@@ -1,9 +1,9 @@
-//! `bench host`: what a skill costs that runs, from its activation to its end.
+//! `bench host`: the cost of a running skill, from its activation to its end.
 //!
-//! A driver of the runtime does all of it in one process, as the program does, and prints medians; each run is a process of its
-//! own, and a row is the least of the runs: disks and cores that others use only ever add. A caller that waits for a worker waits for the kernel to wake it, and that takes
-//! several times as long on a core that sleeps as on the one where the caller just ran. So some rows are measured
-//! a second time with everything on one core: the difference is the machine's.
+//! A driver of the runtime does all of it in one process, as the program does, and prints medians; each run is a separate process, and a
+//! row is the minimum of the runs: disks and cores that other processes use can only add time. A caller that waits for a worker waits for
+//! the kernel to wake it, which takes several times as long on a sleeping core as on the one where the caller just ran. So some rows are
+//! measured a second time with everything on one core: the difference is due to the machine.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver, rows};
 use crate::Result;
 
-/// A skill in a process of its own that does nothing, so that what is measured is the way there and back.
+/// A skill in its own process that does nothing, so that only the way there and back is measured.
 const CHILD: &str = r##"use std::io::{BufRead, Write};
 
 fn main() {
@@ -34,10 +34,10 @@ fn main() {
 
 const ACTIVATE_MS: f64 = 8.0;
 const CALL_US: f64 = 150.0;
-/// What it may cost to write down an act, before it and after it.
+/// The maximum cost of recording an act, before it and after it.
 const ACT_US: f64 = 60.0;
 const HOOKS_MS: f64 = 1.0;
-/// How much more memory a process may hold after all cycles, for what it writes down about each.
+/// The additional memory that a process may use after all cycles, for its records of each.
 const GROWTH_MB: f64 = 4.0;
 
 pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
@@ -198,7 +198,7 @@ fn hooks(
     Ok(())
 }
 
-/// What is still there after many activations.
+/// The resources in use after many activations.
 fn cycling(
     table: &mut BenchTable,
     cycles: usize,

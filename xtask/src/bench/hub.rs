@@ -1,4 +1,4 @@
-//! `bench hub`: what installing from a registry costs, and resolving versions.
+//! `bench hub`: the cost of installing from a registry, and of resolving versions.
 
 use std::process::Command;
 
@@ -7,13 +7,13 @@ use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver};
 use crate::Result;
 
-/// What is built before anything is measured: package and bench target.
+/// The targets that are built before the measurement: package and bench target.
 pub(super) const DRIVERS: &[(&str, &str)] = &[("metier-registry", "hub")];
 
 const INSTALL_MS: f64 = 2_000.0;
 const PATH_MS: f64 = 40.0;
 const RESOLVE_MS: f64 = 200.0;
-/// How much longer verifying can take than reading and hashing: 80 % of its speed.
+/// The maximum factor of verifying compared with reading and hashing: 80 % of its speed.
 const VERIFY_RATIO: f64 = 1.25;
 
 pub(super) fn measure(bench: &Bench, table: &mut BenchTable) -> Result<()> {

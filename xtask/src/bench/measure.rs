@@ -1,8 +1,8 @@
-//! One process, measured by a small parent of its own.
+//! One process, measured by a small parent process.
 //!
-//! The peak memory that the kernel reports for children is a maximum over all of them, and a child starts with its
-//! parent's: a bench that has just parsed a large document would pass its own size on. So each sample is taken by a
-//! fresh `xtask __measure`, which starts one child, waits for it and prints what it cost.
+//! The peak memory that the kernel reports for children is a maximum over all of them, and a child starts with its parent's: a bench that
+//! has just parsed a large document would pass on its own size. So each sample is taken by a fresh `xtask __measure`, which starts one
+//! child, waits for it and prints its cost.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// What to run.
+/// The command.
 #[derive(Debug)]
 pub(super) struct MeasuredProgram {
     path: PathBuf,
@@ -62,7 +62,7 @@ impl fmt::Display for MeasuredProgram {
     }
 }
 
-/// What one run cost.
+/// The cost of one run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BenchSample {
     pub(super) cpu: Duration,
@@ -131,12 +131,12 @@ pub(crate) fn child(arguments: &[String]) -> Result<ExitCode> {
 /// Linux counts KiB, macOS bytes.
 const RSS_UNIT: i64 = if cfg!(target_os = "macos") { 1024 } else { 1 };
 
-/// Where the program's standard error goes.
+/// The file for the program's standard error.
 fn talk(output: &Path) -> PathBuf {
     output.with_extension("stderr")
 }
 
-/// The median; the noise of a shared machine only ever adds, and a mean would follow it.
+/// The median; the noise of a shared machine can only add time, and a mean would follow it.
 pub(super) fn median<T: Copy + Ord>(
     samples: &[BenchSample],
     value: impl Fn(&BenchSample) -> T,

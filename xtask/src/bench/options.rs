@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 
-/// What is measured.
+/// The measured areas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BenchPart {
     /// Lists and checks of whole catalogs, and starting.
@@ -15,7 +15,7 @@ pub(super) enum BenchPart {
     Render,
     /// Skills that run: activation, calls, hooks.
     Host,
-    /// How long an agent waits for us.
+    /// The time that an agent waits for us.
     Mcp,
     /// Sessions with a model that costs nothing.
     Agent,
@@ -23,19 +23,19 @@ pub(super) enum BenchPart {
     Hub,
     /// The daemon.
     Serve,
-    /// The index of the search, beside others.
+    /// The search index, compared with others.
     Select,
 }
 
-/// What to measure, and how long.
+/// The areas to measure, and the effort.
 #[derive(Debug)]
 pub(super) struct BenchOptions {
     pub(super) part: BenchPart,
     pub(super) sizes: Vec<usize>,
-    /// Few rounds and no large catalogs: to see that it works, not to quote.
+    /// Few rounds and no large catalogs: to check that it works, not to quote.
     pub(super) quick: bool,
     pub(super) keep: Option<PathBuf>,
-    /// The program to measure; a build of this source with the profile `dist` if it is left out.
+    /// The program to measure; by default a build of this source with the profile `dist`.
     pub(super) metier: Option<PathBuf>,
     /// Real skills, for `select`.
     pub(super) skills: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Samples → rows, with the budgets. What each number is measured against is written here and nowhere else.
+//! Samples → rows, with the budgets. The references of all numbers are defined only here.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ pub(super) fn scan(table: &mut BenchTable, size: usize, samples: &[Vec<BenchSamp
     );
 }
 
-/// From starting `metier mcp` to its tools, for clients that introduce themselves and for those that don't.
+/// From the start of `metier mcp` to its tools, for clients that send `initialize` and for those that don't.
 pub(super) fn handshake(
     table: &mut BenchTable,
     size: usize,
@@ -161,7 +161,7 @@ fn in_the_middle(
     }
 }
 
-/// What it costs a list that verdicts are known: the same command before and after everything was scanned.
+/// The cost of known verdicts for a list: the same command before and after everything was scanned.
 pub(super) fn verdicts(
     table: &mut BenchTable,
     size: usize,
@@ -178,7 +178,7 @@ pub(super) fn verdicts(
     );
 }
 
-/// Whether five times the skills cost five times the CPU; the floor's own growth shows how quiet the machine was.
+/// Whether five times the skills cost five times the CPU; the growth of the floor shows how quiet the machine was.
 pub(super) fn growth(table: &mut BenchTable, costs: &[Costs]) {
     let at = |size| costs.iter().find(|costs| costs.size == size);
     let (Some(small), Some(large)) = (at(JUDGED), at(LARGE)) else {
@@ -220,7 +220,7 @@ fn ms(value: f64) -> String {
     format!("{value:.2} ms")
 }
 
-/// What permission costs.
+/// The cost of permissions.
 pub(super) fn render(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let rows = [
         ("activation without commands", "activation_us", 100.0, "µs"),

@@ -11,7 +11,7 @@ use crate::Result;
 /// Changes whenever the bytes change.
 pub(super) const VERSION: &str = "1";
 
-/// Of a hundred skills, how many bring programs; and how many programs those have, and how long each is.
+/// The share of skills in a hundred with programs; the number of programs, and their lengths.
 const WITH_PROGRAMS: f64 = 30.0;
 const PROGRAMS: &[(f64, f64)] = &[(0.0, 1.0), (0.5, 2.0), (0.9, 6.0), (1.0, 15.0)];
 const PROGRAM_BYTES: &[(f64, f64)] = &[
@@ -22,7 +22,7 @@ const PROGRAM_BYTES: &[(f64, f64)] = &[
     (1.0, 60_000.0),
 ];
 
-/// A language: the ending of its files, how a file begins, and pieces in which `NAME` is replaced.
+/// A language: the extension of its files, how a file begins, and pieces in which `NAME` is replaced.
 type Language = (&'static str, &'static str, &'static [&'static str]);
 
 const LANGUAGES: &[Language] = &[

@@ -1,7 +1,7 @@
-//! `bench select`: what the index of the search costs, beside tantivy and SkillPort (PyPI), over the same real skills in one run.
+//! `bench select`: the cost of the search index, compared with tantivy and SkillPort (PyPI), over the same real skills in one run.
 //!
-//! The programs are in `xtask/search-bench`, a package outside the workspace, so that no other build pays for tantivy. Each engine is a process
-//! of its own. Made-up skills have too few different words for this, so a folder of real ones is required.
+//! The programs are in `xtask/search-bench`, a package outside the workspace, so that no other build includes tantivy. Each engine is a
+//! separate process. Generated skills have too few different words for this, so a folder of real ones is required.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::options::BenchOptions;
 use super::table::{BenchRow, BenchTable};
 use crate::{Result, test, workspace};
 
-/// From this size on, SkillPort takes too long and too much memory.
+/// From this size on, SkillPort takes too long and uses too much memory.
 const SKILLPORT_MOST: usize = 10_000;
 
 const BUILD_RATIO: f64 = 4.0;
@@ -84,7 +84,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ours, with tantivy as the floor.
+/// Our index, with tantivy as the floor.
 fn rows(table: &mut BenchTable, size: usize, ours: &Figures, peer: &Figures) -> Result<()> {
     let read = ours.value("read_ms")?;
     for (what, figure) in [
@@ -149,7 +149,7 @@ fn rows(table: &mut BenchTable, size: usize, ours: &Figures, peer: &Figures) -> 
     Ok(())
 }
 
-/// What SkillPort takes for those of the same skills that it can store.
+/// The cost of SkillPort for those of the same skills that it can store.
 fn skillport(table: &mut BenchTable, size: usize, figures: &Figures) -> Result<()> {
     let stored = figures.value("skills")?;
     let what =
@@ -163,7 +163,7 @@ fn skillport(table: &mut BenchTable, size: usize, figures: &Figures) -> Result<(
     Ok(())
 }
 
-/// Whether a folder can be measured, before minutes of building.
+/// Whether a folder can be measured, checked before minutes of building.
 pub(super) fn check(skills: Option<&Path>) -> Result<()> {
     match skills {
         Some(folder) if folder.is_dir() => Ok(()),

@@ -1,4 +1,4 @@
-//! `bench serve`: what the daemon costs, next to a bare server that returns the same bytes.
+//! `bench serve`: the cost of the daemon, compared with a bare server that returns the same bytes.
 //!
 //! Rates come from `wrk`, which loads both in turns. Memory and processor time are those of the daemon's own process.
 
@@ -19,18 +19,18 @@ use super::table::{BenchRow, BenchTable};
 use super::{Bench, driver};
 use crate::Result;
 
-/// What is built before anything is measured: package and bench target.
+/// The targets that are built before the measurement: package and bench target.
 pub(super) const DRIVERS: &[(&str, &str)] = &[("metier-server", "bare")];
 
 const PAGE: &str = "/api/v1/skills?limit=50";
-/// How much faster the bare server may be.
+/// The maximum factor by which the bare server is faster.
 const RATE: f64 = 2.0;
 const SOCKETS: usize = 5_000;
 const SOCKETS_MB: f64 = 150.0;
 const FILES: usize = 1_000;
 const UPDATE_MS: f64 = 1_000.0;
 const SESSIONS: usize = 200;
-/// How long anything may take before the bench gives up.
+/// The time limit for any step.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
@@ -147,13 +147,13 @@ impl MeasuredDaemon {
 
 impl Drop for MeasuredDaemon {
     fn drop(&mut self) {
-        // It may be over already.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Thousands of sockets are as many open files.
+/// Thousands of sockets need as many open files.
 fn raise_limit() -> Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
@@ -235,7 +235,7 @@ fn middle(mut all: Vec<(f64, f64)>) -> (f64, f64) {
     all[all.len() / 2]
 }
 
-/// A daemon that nothing is asked of.
+/// An idle daemon.
 fn idle(daemon: &MeasuredDaemon, size: usize, quick: bool, table: &mut BenchTable) -> Result<()> {
     thread::sleep(Duration::from_secs(2));
     let seconds = if quick { 3 } else { 20 };
@@ -312,7 +312,7 @@ fn update(daemon: &MeasuredDaemon, root: &Path, size: usize, table: &mut BenchTa
     Ok(())
 }
 
-/// Sockets that say nothing.
+/// Idle sockets.
 fn sockets(daemon: &MeasuredDaemon, quick: bool, table: &mut BenchTable) -> Result<()> {
     let count = if quick { 500 } else { SOCKETS };
     let before = daemon.memory()?;
@@ -348,7 +348,7 @@ fn sockets(daemon: &MeasuredDaemon, quick: bool, table: &mut BenchTable) -> Resu
     Ok(())
 }
 
-/// Sessions whose model answers when all of them have asked.
+/// Sessions whose model answers after all of them have sent a request.
 fn sessions(bench: &Bench, quick: bool, table: &mut BenchTable) -> Result<()> {
     let count = if quick { 20 } else { SESSIONS };
     eprintln!("{count} sessions at once");
@@ -421,7 +421,7 @@ impl WaitingModel {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(std::result::Result::ok) {
                 let gate = Arc::clone(&shared);
-                // A client that is gone needs no answer.
+                // A disconnected client needs no answer.
                 thread::spawn(move || gate.answer(&stream).ok());
             }
         });

@@ -1,6 +1,6 @@
 //! Rows of text, aligned or as Markdown.
 
-/// One measured thing.
+/// One measurement.
 #[derive(Debug)]
 pub(super) struct BenchRow {
     what: String,
@@ -72,7 +72,7 @@ const HEAD: [&str; COLUMNS] = ["what", "size", "ours", "floor", "ratio", "budget
 /// Numbers are read from the right.
 const RIGHT: [bool; COLUMNS] = [false, true, true, true, true, true, false];
 
-/// What was measured.
+/// The subject of the measurement.
 #[derive(Debug, Default)]
 pub(super) struct BenchTable(Vec<BenchRow>);
 

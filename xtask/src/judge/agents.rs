@@ -1,4 +1,4 @@
-//! Agents of others with metier as their MCP server. The model is the scripted one of the test kit, so each does what the script says.
+//! Third-party agents with metier as their MCP server. The model is the scripted one of the test kit, so each follows the script.
 
 use super::machine::JudgedMachine;
 use super::scripted::script;
@@ -6,7 +6,7 @@ use super::tools::JudgeTools;
 use super::verdict::JudgeCheck;
 use crate::Result;
 
-/// The steps that every agent is led through.
+/// The steps of every agent.
 const AGENT: &[&str] = &[
     "the tools reach the model",
     "the instructions reach the model",
@@ -18,7 +18,7 @@ const AGENT: &[&str] = &[
     "the script was played to its end",
 ];
 
-/// Codex can also be driven by a program, which is asked what a person would be asked.
+/// Codex can also be driven by a program, which gets the questions for the user.
 const CODEX: &[&str] = &[
     "only the tools that act ask Codex for consent",
     "an approval is asked for and given",

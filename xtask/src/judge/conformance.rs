@@ -1,7 +1,8 @@
 //! The official conformance suite, for both roles.
 //!
-//! Against a server it speaks HTTP only, and most of its scenarios call tools of a test server. So the server is an example of `crates/server`: the real
-//! one, with those tools added. Against a client it starts the client once for each scenario, with the address of a server of its own.
+//! It tests servers only over HTTP, and most of its scenarios call tools of a test server. So the server is an example of `crates/server`:
+//! the real one, with those tools added. To test a client, it starts the client once for each scenario, with the address of a separate
+//! server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +17,7 @@ use super::tools::JudgeTools;
 use super::verdict::{JudgeCheck, complete};
 use crate::Result;
 
-/// The revisions whose requirements the suite has.
+/// The revisions for which the suite has requirements.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// Scenarios of the Skills extension, which are in no list of requirements.
@@ -32,13 +33,13 @@ const SKILLS_CLIENT: [&str; 4] = [
     "sep-2640-client-verify-frontmatter",
 ];
 
-/// Behind the name of a scenario that the suite runs without counting it.
+/// Follows the name of a scenario that the suite runs without scoring it.
 const NOT_SCORED: &str = " (not scored)";
 
-/// How long all scenarios of a revision may take.
+/// The time limit for all scenarios of a revision.
 const SECONDS: u32 = 600;
 
-/// One role, as the suite calls it, and how it finds what it judges.
+/// One role, under the suite's name for it, and the argument with which the suite finds its subject.
 struct JudgedRole<'a> {
     role: &'a str,
     /// The option that names it.
@@ -103,7 +104,7 @@ impl JudgedRole<'_> {
         which: &[&str],
     ) -> Result<BTreeMap<String, JudgeCheck>> {
         let results = machine.folder(&format!("results-{}", which.join("")))?;
-        // Its code says whether one scenario failed; the results say which.
+        // Its exit code only shows whether a scenario failed; the results show which.
         machine
             .limited(SECONDS, tools.npm("conformance"))
             .arg(self.role)
@@ -118,7 +119,7 @@ impl JudgedRole<'_> {
     }
 }
 
-/// Names each with its revision, and adds those that were not run.
+/// Adds the revision to each name, and adds those that were not run.
 fn named(group: &str, required: &[String], seen: BTreeMap<String, JudgeCheck>) -> Vec<JudgeCheck> {
     let names = required.iter().map(|name| format!("{group}: {name}"));
     let names: Vec<String> = names.collect();
@@ -132,7 +133,7 @@ fn named(group: &str, required: &[String], seen: BTreeMap<String, JudgeCheck>) -
     complete(checks.collect(), &names)
 }
 
-/// The scenarios of a role in the output of `conformance list`. Those that are run and not scored say so.
+/// The scenarios of a role in the output of `conformance list`. Those that are run and not scored are marked.
 fn scenarios(list: &str, role: &str) -> Vec<String> {
     let heading = format!("{role} scenarios");
     let mark = format!("[{role}]");

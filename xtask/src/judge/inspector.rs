@@ -21,7 +21,7 @@ const TOOLS: [&str; 8] = [
     "scan_skill",
 ];
 
-/// What the Inspector ends with when a tool answers with an error.
+/// The exit code of the Inspector when a tool answers with an error.
 const TOOL_ERROR: i32 = 5;
 
 /// One call.
@@ -242,7 +242,7 @@ impl InspectorCall {
                 self.code
             ));
         }
-        // Quotes inside a text of JSON are escaped.
+        // Quotes inside JSON text are escaped.
         let plain = said.replace("\\\"", "\"").replace("\": ", "\":");
         let missing = self.says.iter().find(|text| !plain.contains(*text));
         if let Some(text) = missing {
@@ -259,7 +259,7 @@ impl InspectorCall {
     }
 }
 
-/// Every tool has both schemas and says whether it only reads.
+/// Every tool has both schemas and states whether it only reads.
 fn tool_list(said: &str) -> Option<String> {
     let document = serde_json::from_str::<Value>(said.lines().next()?);
     let Ok(document) = document else {

@@ -1,4 +1,4 @@
-//! What is expected to fail, and why. One that passes has to leave this list.
+//! Expected failures, with reasons. An entry that passes must be removed.
 
 use super::verdict::ExpectedFailure;
 

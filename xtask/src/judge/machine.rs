@@ -1,4 +1,4 @@
-//! A home and a project for one judge: skills of `examples/`, two that `metier new` makes, one that is plain and one that is dangerous.
+//! A home and a project for one judge: skills of `examples/`, two that `metier new` creates, a plain one and a dangerous one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::tools::JudgeTools;
 use crate::Result;
 
-/// Skills to learn from that need nothing to be built.
+/// Example skills that need no build.
 const EXAMPLES: [&str; 6] = [
     "ddd-expert",
     "fenced",
@@ -25,7 +25,7 @@ const APPROVED: &str = "counter";
 /// The same, not approved.
 const NOT_APPROVED: &str = "tally";
 
-/// Files of two more skills: `report` has nothing but what the specification knows; `sync` sends a key away, so the scanner blocks it.
+/// Files of two more skills: `report` uses only fields of the specification; `sync` sends a key away, so the scanner blocks it.
 const WRITTEN: [(&str, &str); 4] = [
     (
         "report/SKILL.md",
@@ -42,7 +42,7 @@ const WRITTEN: [(&str, &str); 4] = [
     ),
 ];
 
-/// The place of one judge.
+/// The folders of one judge.
 pub(crate) struct JudgedMachine {
     place: TempDir,
     path: std::ffi::OsString,
@@ -86,7 +86,7 @@ impl JudgedMachine {
         Ok(machine)
     }
 
-    /// Copies each skill below a folder; one whose name is there already stays out.
+    /// Copies each skill below a folder; existing names are skipped.
     fn add(&self, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -106,7 +106,7 @@ impl JudgedMachine {
         self.place.path().join("home")
     }
 
-    /// The folder that only metier reads: what an agent learns of these skills, it learns from metier.
+    /// The folder that only metier reads: an agent learns about these skills only from metier.
     pub(crate) fn skills(&self) -> PathBuf {
         self.home().join(".config/metier/skills")
     }
@@ -115,7 +115,7 @@ impl JudgedMachine {
         self.place.path().join("project")
     }
 
-    /// A folder for what a judge writes.
+    /// A folder for the files of a judge.
     pub(crate) fn folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.place.path().join(name);
         fs::create_dir_all(&folder)?;
@@ -127,7 +127,7 @@ impl JudgedMachine {
         self.placed(Command::new(program))
     }
 
-    /// The same, stopped with all that it started after so many seconds.
+    /// The same, stopped with all of its processes after this many seconds.
     pub(crate) fn limited(&self, seconds: u32, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("timeout");
         command
@@ -169,7 +169,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         match entry.file_type()? {
             kind if kind.is_dir() => copy(&entry.path(), &target)?,
             kind if kind.is_file() => drop(fs::copy(entry.path(), target)?),
-            // Links of a collection lead out of it.
+            // Links of a collection can lead out of it.
             _ => {}
         }
     }

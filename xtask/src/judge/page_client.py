@@ -365,7 +365,7 @@ def refusing(browser, daemon):
     check("a name that resolves to this machine is refused", "Refused" in browser.text() and "report" not in browser.text(), browser.text())
 
 
-# What a skill must not bring about: another title, elements of its own, a question that nobody asked, a page that is wider than the window.
+# Effects that a skill must not have: another title, new elements, a question that no skill asked, a page that is wider than the window.
 TAKEN = """
   const own = ":is(.whose, .text, .content, .bar, .plot svg)";
   return [document.title.includes("taken"), document.querySelectorAll(`img, .approval, main style, main svg:not(${own}), .foreign :is(script, form, button, [class], [style], [id]):not(${own})`).length,

@@ -1,4 +1,4 @@
-//! Clients in Python. Each script holds a conversation and prints its checks, a line of JSON each; the tables here say which there have to be.
+//! Python clients. Each script has a conversation and prints its checks, one line of JSON each; the tables here list the required checks.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::tools::JudgeTools;
 use super::verdict::{JudgeCheck, complete};
 use crate::{Result, test};
 
-/// The conversation that a client of MCP has in each era.
+/// The conversation of an MCP client in each era.
 const MCP: &[&str] = &[
     "the server introduces itself",
     "the instructions name skills",
@@ -64,7 +64,7 @@ const WEBSOCKET: &[&str] = &[
     "MCP over HTTP without a token is refused",
 ];
 
-/// What Chromium does with the page. Each view is also judged by axe-core, in both themes.
+/// The behaviour of the page in Chromium. Each view is also judged by axe-core, in both themes.
 const PAGE: &[&str] = &[
     "the link works once",
     "every view with the mouse",
@@ -145,7 +145,7 @@ pub(crate) fn websocket(tools: &JudgeTools, machine: &JudgedMachine) -> Result<V
     script(tools, machine, "websocket_client.py", &[], WEBSOCKET)
 }
 
-/// Runs a script; every check of the table is in the result.
+/// Runs a script; every check of the table must be in the result.
 pub(crate) fn script(
     tools: &JudgeTools,
     machine: &JudgedMachine,
@@ -176,7 +176,7 @@ pub(crate) fn script(
             false => JudgeCheck::failed(name, seen),
         });
     }
-    // For people: figures, or why a script stopped early, which has then left out checks.
+    // For people: figures, or the reason why a script stopped early and left out checks.
     if !output.stderr.is_empty() {
         eprintln!("{name}: {}", String::from_utf8_lossy(&output.stderr));
     }

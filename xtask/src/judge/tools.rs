@@ -1,4 +1,4 @@
-//! The programs of others and ours, installed and built.
+//! Third-party programs and ours, installed and built.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::test::{self, Packages};
 use crate::{Result, workspace};
 
-/// Where the lists of packages and the scripts are.
+/// The folder of the package lists and the scripts.
 const HERE: &str = "xtask/src/judge";
 
 const NPM: Packages = Packages {
@@ -19,7 +19,7 @@ const NPM: Packages = Packages {
 /// The paths of the installed judges and of our programs.
 pub(crate) struct JudgeTools {
     pub(crate) root: PathBuf,
-    /// What npm installed.
+    /// The packages that npm installed.
     packages: PathBuf,
     pub(crate) python: PathBuf,
     /// The folder of the examples.
@@ -77,7 +77,7 @@ impl JudgeTools {
         self.root.join(HERE).join(name)
     }
 
-    /// `PATH` for programs of others: their Node, and what every system has.
+    /// `PATH` for third-party programs: their Node, and what every system has.
     pub(crate) fn path(&self) -> Result<OsString> {
         let folders = [&self.packages.join(".bin"), Path::new("/usr/local/bin")];
         let folders = folders

@@ -1,4 +1,4 @@
-//! Checks as a judge reports them, and what they come to with the list of expected failures.
+//! Checks as a judge reports them, and their verdict together with the list of expected failures.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::fmt;
 pub(crate) struct JudgeCheck {
     /// Unique in a run of its judge, without what changes from run to run.
     pub(crate) name: String,
-    /// The result that was seen instead, if it failed.
+    /// The actual result, if it failed.
     pub(crate) result: Result<(), String>,
 }
 
-/// A failure that is known, with its cause.
+/// A known failure, with its cause.
 pub(crate) struct ExpectedFailure {
     pub(crate) judge: &'static str,
-    /// A check, or the beginning of several with `*` behind it.
+    /// A check, or the common beginning of several, followed by `*`.
     pub(crate) check: &'static str,
     pub(crate) reason: &'static str,
 }
@@ -25,7 +25,7 @@ pub(crate) struct ExpectedFailure {
 pub(crate) struct Judgement {
     judge: &'static str,
     rows: Vec<JudgedRow>,
-    /// What was not expected: any of them fails the command.
+    /// Unexpected results: any of them fails the command.
     pub(crate) surprises: Vec<String>,
 }
 

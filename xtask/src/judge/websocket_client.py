@@ -72,7 +72,7 @@ class Socket:
                     return message
 
     async def announced(self, field, name):
-        """Whether a change of a skill is told."""
+        """Whether a change of a skill is announced."""
         with contextlib.suppress(TimeoutError):
             return await self.hear(lambda message: has(message, field, name))
         return None

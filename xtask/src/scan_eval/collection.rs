@@ -1,4 +1,4 @@
-//! Public collections: most of what is blocked there is a false alarm, unless a person who read it says otherwise.
+//! Public collections: most blocks there are false alarms, unless a person who read the skill disagrees.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -142,7 +142,7 @@ fn print(skill: &JudgedSkill, label: Option<&SkillLabel>) {
     }
 }
 
-/// What a person said about a skill.
+/// A person's label of a skill.
 struct SkillLabel {
     right: bool,
     reason: String,
@@ -171,7 +171,7 @@ fn labels(folder: &Path) -> Result<BTreeMap<String, SkillLabel>> {
     Ok(labels)
 }
 
-/// Each folder with a SKILL.md; what is below one belongs to it.
+/// Each folder with a SKILL.md; everything below it belongs to it.
 fn skills_below(folder: &Path, found: &mut Vec<String>) -> Result<()> {
     if folder.join("SKILL.md").is_file() {
         found.push(folder.to_string_lossy().into_owned());

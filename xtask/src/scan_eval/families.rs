@@ -1,4 +1,4 @@
-//! Which families a rule was written from, and what it finds in others.
+//! The families that a rule was written from, and its findings in others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl<'a> HomeOf<'a> {
             .iter()
             .map(|(rule, families)| {
                 let mut homes = stated(rule);
-                // The last of equals: the sequence of names decides, not chance.
+                // For ties the last one: the order of names decides, not chance.
                 if homes.is_empty() {
                     homes.extend(
                         families
@@ -77,7 +77,7 @@ impl<'a> HomeOf<'a> {
         })
     }
 
-    /// What each rule finds at home and elsewhere, and where it is the only one that does.
+    /// The findings of each rule at home and elsewhere, and the skills that only it finds.
     pub(crate) fn print_yield(&self, skills: &[LabelledSkill]) {
         let mut yields: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
         for skill in skills {

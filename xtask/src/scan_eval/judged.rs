@@ -1,4 +1,4 @@
-//! Verdicts of the scanner about many skills, from a program of its own: that one is optimised, xtask is not.
+//! Verdicts of the scanner about many skills, from a separate program: that one is optimised, xtask is not.
 
 use std::{
     collections::BTreeMap,
@@ -61,7 +61,7 @@ impl JudgedSkill {
         self.verdict == "critical"
     }
 
-    /// Not clean: the user gets to see something.
+    /// Not clean: the user sees a message.
     pub(crate) fn is_noticed(&self) -> bool {
         !matches!(self.verdict.as_str(), "clean" | "info")
     }

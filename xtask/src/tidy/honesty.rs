@@ -1,15 +1,16 @@
-//! A test that is green has checked something: none skips its work by a way of its own, and none measures a busy machine.
+//! A test that is green has checked something: none skips its work in its own way, and none measures a busy machine.
 //!
-//! What a test needs of the machine is asked of `crates/testkit/src/needs.rs`, and how long it waits is decided in `crates/testkit/src/patience.rs`.
+//! The requirements of a test on the machine are in `crates/testkit/src/needs.rs`, and its waiting times in
+//! `crates/testkit/src/patience.rs`.
 
 use super::{function_length, function_name};
 
-/// Files that may do what the others may not.
+/// Files that are exempt.
 const EXEMPT: &[&str] = &[
     // The two places where it is decided.
     "crates/testkit/src/needs.rs",
     "crates/testkit/src/patience.rs",
-    // What the rules and the reader of reports are tested with.
+    // The tests of these rules, and of the reader of reports.
     "xtask/src/tidy/honesty.rs",
     "xtask/src/attack_tests.rs",
 ];
@@ -38,7 +39,7 @@ pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Tests that return in the middle. What is started by another test, in a process of its own, may.
+/// Tests that return in the middle. A test that another one starts in a separate process may do so.
 fn early_ends(path: &str, lines: &[&str]) -> Vec<String> {
     let mut problems = Vec::new();
     for (index, _) in lines
@@ -69,7 +70,7 @@ fn early_ends(path: &str, lines: &[&str]) -> Vec<String> {
     problems
 }
 
-/// What is wrong with one line of a test, which may continue the line before.
+/// The problem of one line of a test, which may continue the line before.
 fn line_problem(before: &str, line: &str) -> Option<&'static str> {
     const PRINTS: [&str; 3] = ["println!(", "eprintln!(", "print!("];
     let prints = PRINTS

@@ -13,7 +13,7 @@ const SHARED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Fewer public types than this means that the scan failed.
+/// Fewer public types than this mean that the scan failed.
 const MIN_TYPES: usize = 100;
 
 /// Reports every public type name that is used twice without a reason.

@@ -340,7 +340,7 @@ impl AgentConversation {
         }
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
-            // An unknown name is a model of the author's that the user does not have.
+            // An unknown name is a model that the author has and the user does not.
             match model_beside(&self.context, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
@@ -378,7 +378,7 @@ impl AgentConversation {
     ) -> Result<String, ErrorReport> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
-        // It has no text in the conversation: its rules have to apply after a resume, too.
+        // It has no text in the conversation: its rules must apply after a resume, too.
         self.record(HistoryRecord::Activated {
             skill: name.clone(),
         })?;

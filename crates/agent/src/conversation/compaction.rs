@@ -103,7 +103,7 @@ impl AgentConversation {
     fn attached(&self, items: usize) -> (Vec<SkillText>, Vec<KeptSkill>, Vec<String>) {
         let active = self.conversation.active();
         let names = self.runtime.names();
-        // An active skill without a text in the conversation has it in the prompt, or has none.
+        // An active skill without a text in the conversation has its text in the prompt, or has none.
         for name in names {
             if !active.contains(&name) {
                 self.runtime.forget_text(&name);

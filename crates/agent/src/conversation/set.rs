@@ -88,7 +88,7 @@ pub fn is_coding(task: &str) -> bool {
     coding(task, NamedBesideTask::default()).is
 }
 
-/// The same for a task that a model wrote: it can't avoid the pipeline by writing that no code is to be changed.
+/// The same for a task that a model wrote: it can't avoid the pipeline by writing that no code should be changed.
 pub(super) fn is_coding_of_model(task: &str) -> bool {
     coding(task, NamedBesideTask::default()).asks_for_a_change()
 }

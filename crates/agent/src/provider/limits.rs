@@ -28,7 +28,7 @@ pub struct ProviderLimits {
 }
 
 impl ProviderLimits {
-    /// The usual limits, but for an answer that may take this long in total (`agent.timeout`). A year stands for no limit, and no clock
+    /// The usual limits, for an answer that may take this long in total (`agent.timeout`). A year means no limit, and no clock
     /// overflows.
     #[must_use]
     pub fn within(whole: Duration) -> Self {

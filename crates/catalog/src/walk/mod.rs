@@ -242,7 +242,7 @@ impl RootWalk<'_> {
             let handles: Vec<_> = starts
                 .map(|start| scope.spawn(move || work(start)))
                 .collect();
-            // A panic in a thread must not look like fewer skills.
+            // A panic in a thread must not look like a smaller result.
             let joined = handles.into_iter().map(|handle| {
                 handle
                     .join()

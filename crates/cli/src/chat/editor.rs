@@ -23,7 +23,7 @@ const MAX_HISTORY: usize = 1_000;
 /// How much of a description is shown in a list of candidates.
 const MAX_ABOUT: usize = 60;
 
-/// What came from the keyboard.
+/// Input from the keyboard.
 pub(super) enum EditorInput {
     Line(String),
     /// Ctrl-C.
@@ -54,7 +54,7 @@ impl CompletionWord {
 /// A terminal at which lines are typed.
 pub(super) struct LineEditor {
     editor: Editor<Typist, FileHistory>,
-    /// Where lines are remembered; none when that does not work.
+    /// The file of earlier lines; `None` if it can't be used.
     history: Option<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl LineEditor {
             active: Vec::new(),
         }));
         if let Some(file) = history.as_ref().filter(|file| file.exists()) {
-            // What can't be read is not remembered; typing works without.
+            // An unreadable history is ignored; typing works without it.
             editor.load_history(file).ok();
         }
         Ok(Self { editor, history })
@@ -158,7 +158,7 @@ fn begun(line: &str, position: usize) -> Option<Begun<'_>> {
 }
 
 impl Typist {
-    /// What the word may become. Commands are at the start of a line, and hide skills of their name there.
+    /// The completions of a word. Commands are at the start of a line, and hide skills of their name there.
     fn candidates<'w>(&'w self, begun: &Begun<'_>) -> impl Iterator<Item = &'w CompletionWord> {
         let with_commands = begun.sign == '/' && begun.is_first;
         let is_offered = move |word: &CompletionWord| {

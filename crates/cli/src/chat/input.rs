@@ -5,7 +5,7 @@ use metier::skill::Inventory;
 
 use crate::{failure::Failure, output::one_line};
 
-/// What the program itself understands, and what it does then.
+/// The commands of the program itself, with their effects.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
     ("help", "show this"),
     ("skills", "list the skills, those that are active first"),

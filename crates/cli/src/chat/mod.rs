@@ -199,7 +199,7 @@ impl Chat<'_> {
             Err(error) if error.kind() == ErrorKind::Interrupted => {
                 self.went_well = false;
                 self.talk.screen().stopped();
-                let line = "stopped; what was done until then is kept";
+                let line = "stopped; everything done so far is kept";
                 self.talk.screen().line(line);
                 return true;
             }
@@ -294,7 +294,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Where the conversation stood.
+    /// The position in the conversation.
     fn recall(&self, one: &StoredConversation, last: &LastExchange) {
         if !self.talk.is_for_people() {
             return;

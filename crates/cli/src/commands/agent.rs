@@ -43,7 +43,7 @@ pub(crate) struct AgentArgs {
     how: How,
 }
 
-/// What triggers ask about besides the message and the project.
+/// The data for triggers besides the message and the project.
 #[derive(clap::Args)]
 pub(crate) struct InMode {
     /// How the agent is used, for triggers that depend on it [default: interactive at a terminal, otherwise headless]
@@ -61,7 +61,7 @@ impl InMode {
     }
 }
 
-/// What agents have in common.
+/// The options that all agents share.
 #[derive(clap::Args)]
 pub(crate) struct How {
     /// The model, as PROVIDER/NAME, instead of the one in `agent.model`

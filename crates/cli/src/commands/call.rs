@@ -16,7 +16,7 @@ const MAX_INPUT: u64 = 4 << 20;
 
 /// Call a tool of a skill
 ///
-/// Activates the skill, calls its tool and deactivates the skill again. What the tool does needs the permissions that were
+/// Activates the skill, calls its tool and deactivates the skill again. The tool's acts need the permissions that were
 /// approved for the skill, and each act leaves a receipt (`metier log`). With --skills, other skills are active too, and their
 /// hooks see the call.
 #[derive(clap::Args)]

@@ -22,7 +22,7 @@ pub(super) struct ReasonCause {
     /// The same with the names: `skill a`, `skills a, b`, `2 skills in DIR`.
     pub(super) label: String,
     pub(super) message: String,
-    /// What to type.
+    /// The command to type.
     pub(super) hint: Option<String>,
 }
 

@@ -87,7 +87,7 @@ fn tools(tools: &[ToolPattern], note: impl Fn(&ToolPattern) -> &'static str) -> 
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// What a star means where something is allowed.
+/// The meaning of a star in a list of allowed tools.
 fn note(tool: &ToolPattern) -> &'static str {
     match (tool.names_no_tool(), tool.is_broad()) {
         (true, _) => " (each tool is asked for)",
@@ -109,7 +109,7 @@ fn line(word: &str, tone: Tone, fault: &CompositionFault, output: &Output) -> St
     format!("{word} {message} [{}]\n{hint}", fault.code.as_str())
 }
 
-/// What to type next: the same with what is missing, if that is all; or more about the first skill of a set.
+/// The next command: the same with the missing skills, if nothing else is wrong; otherwise details of the first skill of a set.
 fn next(set: &Composition, args: &ComposeArgs) -> Option<String> {
     let typed = |name: &String| {
         let means = |typed: &&String| {

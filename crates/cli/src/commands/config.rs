@@ -101,7 +101,7 @@ fn show_all(session: &CliRun) -> Result<(), Failure> {
     show(session, |_| true)
 }
 
-/// The keys that are wanted, with their values.
+/// The requested keys, with their values.
 fn show(session: &CliRun, is_wanted: impl Fn(&ConfigLine) -> bool) -> Result<(), Failure> {
     let mut values = session.config_values();
     values.retain(is_wanted);

@@ -171,7 +171,7 @@ fn nothing(
         output.document(&document)?;
         return Ok(Exit::unmet_if(plan.is_partial()));
     }
-    // A checklist of which nothing was chosen, or skills that can't be installed.
+    // Nothing was selected in the checklist, or the skills can't be installed.
     if plan.is_partial() || !flags.words.is_empty() {
         output.note("nothing was installed");
         return Ok(Exit::unmet_if(plan.is_partial()));
@@ -219,7 +219,7 @@ fn decide(
         return Ok(None);
     }
     if card.is_refused() || flags.frozen {
-        // Refused with the reason, or already decided about by the lock.
+        // Refused with the reason, or already decided by the lock.
         return Ok(Some(decision));
     }
     let open = still_open(card, &flags.approve);

@@ -85,7 +85,7 @@ pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
     let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
     skills.retain(|skill| is_wanted(skill, args, agent, &words));
     let inventory = skills.inventory();
-    // A status that was asked for is shown, whatever it is.
+    // A requested status is shown, whatever it is.
     let all = args.all || args.status.is_some();
     if session.output.is_json() {
         session

@@ -58,8 +58,8 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Ok);
         }
         output.report(&match (was_there, args.dry_run) {
-            (true, false) => format!("the token of {shown} is removed\n"),
-            (true, true) => format!("would remove the token of {shown}\n"),
+            (true, false) => format!("removed the token for {shown}\n"),
+            (true, true) => format!("would remove the token for {shown}\n"),
             (false, _) => format!("no token for {shown} was stored\n"),
         })?;
         return Ok(Exit::Ok);
@@ -76,7 +76,7 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     let sign = output.paint("✓", Tone::Good);
     let (owner, scope) = (one_line(&account.owner), one_line(&account.scope));
     output.report(&match args.dry_run {
-        true => format!("the token of {shown} is valid for {owner} ({scope}); it was not kept\n"),
+        true => format!("the token for {shown} is valid for {owner} ({scope}); not stored\n"),
         false => format!("{sign} logged in to {shown} as {owner} ({scope})\n"),
     })?;
     Ok(Exit::Ok)
@@ -88,7 +88,7 @@ fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failu
     let shown = one_line(server);
     let done = if logout {
         match session.logout_at_server(server)? {
-            true => format!("the token of {shown} is removed\n"),
+            true => format!("removed the token for {shown}\n"),
             false => format!("no token for {shown} was stored\n"),
         }
     } else {

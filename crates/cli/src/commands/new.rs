@@ -141,7 +141,7 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     })
 }
 
-/// What the code is written in, if there is any, and what it is built as.
+/// The language of the code, if there is any, and the form in which it is built.
 fn language(args: &NewArgs) -> Result<(Option<Language>, Form), Failure> {
     const BACKENDS: &str = "metier new NAME --backend starlark, js, process, native or wasm";
     let wrong = |message: &str, hint: &str| {

@@ -70,7 +70,7 @@ pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// One row for each root that holds skills, the strongest first.
+/// One row for each root that contains skills, the strongest first.
 fn rows(inventory: &Inventory) -> Vec<RootRow> {
     let tally = |root: Option<u16>| {
         let of_root = || {
@@ -182,7 +182,7 @@ fn troubles(session: &CliRun, inventory: &Inventory) -> String {
     );
     roots.iter().for_each(|line| out.push_str(line));
     for cause in wrong.iter().take(SHOWN) {
-        // Invalid skills have a section of their own below, with the command there.
+        // Invalid skills have a separate section below, with the command there.
         let hint = cause.hint.as_deref();
         let hint = hint.filter(|_| cause.status != Status::Invalid);
         let hint = hint.map_or_else(String::new, |hint| format!(" → {hint}"));

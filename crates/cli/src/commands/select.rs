@@ -125,7 +125,7 @@ pub(crate) enum ModeArg {
     /// A person is at the keyboard
     #[default]
     Interactive,
-    /// There is no person to ask
+    /// There is no user to ask
     Headless,
     /// To write the wiki of a project
     Wiki,
@@ -219,7 +219,7 @@ fn rerank(
     session.rerank(matches, selection)
 }
 
-/// What a model answered, and what it cost.
+/// The answer of a model, and its cost.
 fn note_rerank(reranked: &RerankedSkills, output: &Output) {
     let row = RerankRow::from(reranked);
     let cost = row.cost.as_ref().map(|cost| format!(", cost {cost}"));
@@ -271,7 +271,7 @@ fn note_held(inventory: &Inventory, held: &Pick<'_>, output: &Output) {
     output.note(&format!("{word} name it in the task: /{name}"));
 }
 
-/// Why the request can't be met, and why the task is taken for coding.
+/// Why the request can't be met, and why the task counts as coding.
 pub(super) fn note_incomplete(incomplete: &Incomplete, coding: &Coding, output: &Output) {
     let word = output.paint_talk("error:", Tone::Bad);
     let message = one_line(&incomplete.to_string());

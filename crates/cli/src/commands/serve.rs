@@ -21,7 +21,7 @@ use crate::{
     output::Output,
 };
 
-/// What is logged unless `METIER_LOG` says otherwise.
+/// The default of `METIER_LOG`.
 const LOG: &str = "warn,metier_server=info";
 
 /// Enough for thousands of idle WebSockets, and fewer than the files that a user may open on a usual system.

@@ -18,9 +18,9 @@ use crate::{
 
 /// Put installed skills into the folders of other agents
 ///
-/// Each agent gets a link to the skill's own folder, or a copy with --copy. The lock file records it, so that later updates and removals change these
-/// places too. What metier did not put there is never changed. Without --to, the agents in `skills.sync.to` are used, then those that were named before,
-/// then, on a terminal, those that are on this machine.
+/// Each agent gets a link to the skill's own folder, or a copy with --copy. The lock file records it, so that later updates and removals
+/// change these places too. Anything that metier did not put there is never changed. Without --to, the agents in `skills.sync.to` are used,
+/// then those that were named before, then, on a terminal, those that are on this machine.
 #[derive(clap::Args)]
 pub(crate) struct SyncArgs {
     /// The skills [default: all installed ones]

@@ -10,7 +10,7 @@ use crate::{
 
 /// Run a skill's own tests
 ///
-/// `tests/*.yaml` hold cases (a tool, a workflow, a hook, a scanner, the prompt or a trigger, and what is expected of it),
+/// `tests/*.yaml` contain cases (a tool, a workflow, a hook, a scanner, the prompt or a trigger, and what is expected of it),
 /// `tests/*.star` functions whose names begin with `test_`. Each test runs in an empty folder that is its project, so
 /// permissions inside a project, and programs in the sandbox, are granted without asking. There is no model; network,
 /// variables and other skills need permission as always.

@@ -247,7 +247,7 @@ fn answer(
     Ok(())
 }
 
-/// What would change, skill by skill.
+/// The changes of an update, skill by skill.
 fn shown(output: &Output, plan: &UpdatePlan) -> String {
     let mut text = String::new();
     let mut current = 0;

@@ -74,7 +74,7 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
             let sessions = matches.sessions_of(account);
             if sessions > 0.0 {
                 let text = format!(
-                    "in {sessions:.1} sessions lately, older ones count less; it counts only with `skills.usage`"
+                    "in {sessions:.1} recent sessions, older ones count less; used only with `skills.usage`"
                 );
                 line("used", &text, output, &mut page);
             }

@@ -32,7 +32,7 @@ pub(crate) struct YankArgs {
 
 pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
     let Some((name, version)) = args.version.split_once('@') else {
-        let message = format!("`{}` names no version", one_line(&args.version));
+        let message = format!("`{}` does not name a version", one_line(&args.version));
         return Err(Failure::broken("usage", message).hint("metier yank NAME@1.2.0 --reason TEXT"));
     };
     let reason = args.reason.as_deref();

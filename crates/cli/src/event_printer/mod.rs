@@ -36,7 +36,7 @@ pub(crate) enum EventFormat {
     Jsonl,
 }
 
-/// Hears all sessions of a run. Sub-agents talk from threads of their own; one line is one line.
+/// Receives the events of all sessions of a run. Sub-agents report from their own threads; lines are never mixed.
 pub(crate) struct EventPrinter {
     output: Arc<Output>,
     format: EventFormat,
@@ -68,7 +68,7 @@ impl EventPrinter {
     fn show(&self, told: &ReportedEvent) {
         let depth = told.depth;
         if depth == 0 && !matches!(told.event, AgentEvent::Text { .. }) {
-            // The session does something else: its text has ended.
+            // The session continues with something else: its text has ended.
             self.screen.end_text();
         }
         match &told.event {
@@ -183,7 +183,7 @@ impl EventPrinter {
                 )
             }
             AgentEvent::ToolCall { tool, input, .. } => {
-                // A command is shown whole: what is cut off could be the part that matters.
+                // A command is shown in full: the cut part could be the one that matters.
                 let input = match input.get("command").and_then(|command| command.as_str()) {
                     Some(command) => with_blanks_shown(command),
                     None => short(&input_shown(input)),

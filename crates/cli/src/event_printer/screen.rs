@@ -25,7 +25,7 @@ const ERASE: &str = "\r\x1b[2K";
 /// Erases what is left of a longer line.
 const ERASE_REST: &str = "\x1b[K";
 
-/// What all of a run's sessions write to.
+/// The output of all sessions of a run.
 pub(crate) struct TerminalScreen {
     output: Output,
     shows_waiting: bool,
@@ -36,9 +36,9 @@ pub(crate) struct TerminalScreen {
 
 /// Where the cursor is.
 struct CursorState {
-    /// Words of the model that went to a pipe have not ended their line.
+    /// Text of the model that was written to a pipe has not ended its line.
     is_open: bool,
-    /// Thoughts of the model stand on the line.
+    /// The line contains thoughts of the model.
     is_thinking: bool,
     /// The sign does, and nothing else.
     has_sign: bool,

@@ -206,8 +206,8 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     };
     let manifest = format!("# yaml-language-server: $schema={SCHEMA}\n{}", set.manifest);
     let mut files = vec![
-        made("SKILL.yaml", "the manifest: what metier reads", &manifest),
-        made("SKILL.md", "the text: what a model reads", set.text),
+        made("SKILL.yaml", "the manifest, for metier", &manifest),
+        made("SKILL.md", "the text, for the model", set.text),
     ];
     files.extend(schema());
     if wish.kind == SkillType::Prompt {
@@ -216,7 +216,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     }
     let guest = |path, library: &str| Made {
         path,
-        about: "how it talks to metier",
+        about: "the library that connects it to metier",
         content: library.to_owned(),
     };
     let code = "the code";
@@ -243,7 +243,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
             });
             files.push(made(
                 "Cargo.toml",
-                "what it is built from",
+                "the build configuration",
                 include_str!("Cargo.toml"),
             ));
         }
@@ -252,7 +252,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     if wish.kind == SkillType::Prompt && wish.language.is_some() {
         cases.push_str(include_str!("prompt/cases-code.yaml"));
     }
-    files.push(made("tests/cases.yaml", "what it must do", &cases));
+    files.push(made("tests/cases.yaml", "the test cases", &cases));
     files.push(readme(wish, &files));
     files
 }
@@ -263,7 +263,7 @@ fn schema() -> Option<Made> {
     let text = serde_json::to_string_pretty(&named.schema()).ok()?;
     Some(Made {
         path: SCHEMA,
-        about: "what editors know about the manifest",
+        about: "the schema of the manifest, for editors",
         content: format!("{text}\n"),
     })
 }

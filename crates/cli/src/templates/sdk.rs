@@ -49,7 +49,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The manifest of the SDK as a package of its own: what it takes from the workspace is written out, and the lints are left out.
+/// The manifest of the SDK as a separate package: the values from the workspace are written out, and the lints are left out.
 fn manifest() -> String {
     let mut manifest = String::new();
     let mut is_lint = false;

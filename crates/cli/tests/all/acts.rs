@@ -1,4 +1,4 @@
-//! Acts that were permitted, done for real: files, hosts, repositories and variables, and what stays shut even then.
+//! Acts that were permitted, performed for real: files, hosts, repositories and variables, and what remains denied even then.
 
 use std::{
     fs,
@@ -110,7 +110,7 @@ fn files_are_read_and_written_where_that_was_allowed() {
             read(project.join("src/link")),
             Err(ActError::Execution(ExecutionError::File { .. }))
         ));
-        // Keys, our own state and what others obey stay shut.
+        // Keys, our own state and files that other programs obey remain denied.
         let home = context.home().canonicalize().unwrap();
         for path in [home.join(".ssh/id_ed25519"), project.join("metier.db")] {
             assert!(matches!(
@@ -142,7 +142,7 @@ fn files_are_read_and_written_where_that_was_allowed() {
     });
 }
 
-/// Answers every request with one text, so many times.
+/// Answers this many requests with one text.
 fn serve(times: usize, answer: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

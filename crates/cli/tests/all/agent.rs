@@ -71,7 +71,7 @@ fn without_an_approval_an_agent_reads_the_project_and_no_more() {
         .map(|receipt| field(receipt, "act").to_owned())
         .collect();
     assert_eq!(refused, ["shell:exec", "file:write"]);
-    // What it says to type works.
+    // The command in the hint works.
     for permission in ["file:write(./**)", "shell:exec(git status; touch made)"] {
         let approve = ["permissions", "core-tools", "--approve", permission];
         let output = room.run(&approve);
@@ -105,7 +105,7 @@ fn without_skills_a_request_is_the_one_with_skills_disabled() {
 
 #[test]
 fn sub_agents_of_one_answer_work_at_the_same_time() {
-    // Each waits until the other has asked, too: one after the other would never end.
+    // Each one waits until the other has asked too: run one after the other, they would never end.
     let room = AgentRoom::new([]);
     let both = std::sync::Arc::new(std::sync::Barrier::new(2));
     let waits = |answer: &'static str| {
@@ -140,7 +140,7 @@ fn tools_of_different_skills_work_at_the_same_time() {
         ScriptedTurn::calls([("left__meet", json!({})), ("right__meet", json!({}))]),
         ScriptedTurn::text("They met."),
     ]);
-    // Each makes a file and waits for the other's.
+    // Each creates a file and waits for the other's.
     let meet = |own: &str, other: &str| {
         format!(
             "#!/usr/bin/env python3\nimport json, os, sys, time\n\

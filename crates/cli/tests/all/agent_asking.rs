@@ -1,4 +1,4 @@
-//! What an agent does is asked when it happens: a real conversation at a terminal, with a model that plays a script.
+//! An agent's acts are approved when they happen: a real conversation at a terminal, with a model that follows a script.
 
 use metier_testkit::{model_server::ScriptedTurn, needed};
 use serde_json::json;
@@ -29,7 +29,7 @@ impl Person {
     }
 }
 
-/// What was written down about commands, the newest first.
+/// The receipts of commands, the newest first.
 fn commands(room: &AgentRoom) -> Vec<(String, String)> {
     let receipts = room.stage.receipts();
     let commands = receipts
@@ -92,7 +92,7 @@ fn a_conversation_in_which_the_user_decides() {
     person.answers("perhaps");
     person.sees("choose one of these answers");
     person.answers("A");
-    // The second is covered by the pattern; the third is not, and is refused.
+    // The pattern covers the second; it does not cover the third, which is refused.
     person.sees("  | ls src; rm -rf src");
     person.answers("");
     person.sees("Listed.");
@@ -178,7 +178,7 @@ fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
     person.says("/quit");
     let (_, shown) = person.leaves();
     assert_eq!(shown.matches(ANSWER).count(), 1, "{shown}");
-    // Without a terminal, too.
+    // Without a terminal as well.
     let headless = room.run(&["agent", "list"]);
     assert_eq!(headless.code, 0, "{}", headless.snapshot());
     assert!(!headless.stderr.contains("failed"), "{}", headless.stderr);
@@ -190,7 +190,7 @@ fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
     room.finish();
 }
 
-/// A sub-agent asks like the session that started it, and what the user allowed for the session it may do, too.
+/// A sub-agent asks like the session that started it, and may do what the user allowed for the session.
 #[test]
 fn a_sub_agent_asks_with_the_same_question() {
     let room = needed!(room([

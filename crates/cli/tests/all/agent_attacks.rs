@@ -1,4 +1,4 @@
-//! Hostile models, skills and repositories against an agent: what none of them gets.
+//! Hostile models, skills and repositories against an agent, and what each of them fails to get.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,7 +11,7 @@ use crate::{
     agent_room::{AgentRoom, events, last_message},
 };
 
-/// A skill with a tool `go` that writes the file that its input names, whatever else the input says.
+/// A skill with a tool `go` that writes the file named in its input, whatever else the input contains.
 fn with_tool(room: &AgentRoom, name: &str, more: &str) {
     let folder = format!("~/.config/metier/skills/{name}");
     room.stage.context.write(
@@ -39,7 +39,7 @@ fn sessions(output: &ProgramOutput) -> Vec<String> {
     all
 }
 
-/// That a call was not made is written down.
+/// A call that was not made is recorded.
 fn assert_refused(room: &AgentRoom, tool: &str) {
     let receipts = room.stage.receipts();
     let is_it = |receipt: &Value| receipt["detail"] == tool && receipt["decision"] == "refused";
@@ -143,7 +143,7 @@ fn a_set_of_skills_can_not_be_resumed_without_its_limits() {
         "{}",
         resumed.stderr
     );
-    // The newest one is the newest that can be gone on with.
+    // The newest one is the newest that can be resumed.
     let newest = room
         .stage
         .context
@@ -292,7 +292,7 @@ fn a_set_that_changed_since_it_was_judged_is_not_started() {
         };
         ("sessions_spawn", input)
     };
-    // Four at once; the fifth is judged with them and begins after them.
+    // Four at once; the fifth is checked with them and starts after them.
     let wider =
         "---\nname: reader\ndescription: Does reader.\nallowed_tools: [read, shell]\n---\nRun.\n";
     let rewrite = move || {

@@ -1,4 +1,4 @@
-//! `metier chat` from a pipe: a line is a turn, what was said is kept, and Ctrl-C ends what is under way.
+//! `metier chat` from a pipe: each line is a turn, the conversation is kept, and Ctrl-C stops the current work.
 
 use std::{
     io::{Read, Write},
@@ -27,7 +27,7 @@ fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> ProgramOutput {
         .run_with_stdin(&[CHAT, arguments].concat(), lines)
 }
 
-/// The id behind `--resume` in what was said.
+/// The id after `--resume` in the output.
 fn resumable(text: &str) -> &str {
     let (_, id) = text.split_once("metier chat --resume ").unwrap();
     id.split_whitespace().next().unwrap()
@@ -99,7 +99,7 @@ fn an_unknown_name_reaches_no_model() {
     assert!(room.server.requests().is_empty());
     let kept = room.run(&["chat", "--list", "--json"]).stdout;
     assert!(kept.contains("\"conversations\":[]"), "{kept}");
-    // A path is no name.
+    // A path is not a name.
     let output = chat(&room, &[], "/usr/bin is what?\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(last_message(&room.finish()[0]).contains("/usr/bin is what?"));
@@ -225,7 +225,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-/// Its end, which must come soon.
+/// Its exit, which must come soon.
 pub(crate) fn end(child: Child) -> (i32, String) {
     let output = in_time("its end", || child.wait_with_output().unwrap());
     let told = String::from_utf8(output.stderr).unwrap();
@@ -266,7 +266,7 @@ fn a_killed_conversation_continues_where_it_was() {
     assert_eq!(room.finish().len(), 2);
 }
 
-/// The flag is one for the whole tree: a sub-agent that waits for a model ends with its parent.
+/// The whole tree shares one flag: a sub-agent that waits for a model ends with its parent.
 #[test]
 fn cancelling_an_agent_cancels_its_sub_agents() {
     let room = AgentRoom::new([
@@ -286,7 +286,7 @@ fn cancelling_an_agent_cancels_its_sub_agents() {
     assert_eq!(room.finish().len(), 3);
 }
 
-/// Whether a process with this word on its command line lives anywhere on the machine.
+/// Whether a process with this word on its command line is running on the machine.
 fn lives(word: &str) -> bool {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let mut lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -333,7 +333,7 @@ fn the_second_interrupt_ends_the_program() {
     let mut child = start(&room, &["--approve-skills", "patient", "run", "patient"]);
     let (mut connection, _) = silent.accept().unwrap();
     assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
-    // An answer that begins and never ends.
+    // An answer that starts and never ends.
     let begin = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwait";
     connection.write_all(begin).unwrap();
     thread::sleep(Duration::from_secs(1));
@@ -494,7 +494,7 @@ fn a_conversation_is_made_shorter_on_request() {
     );
 }
 
-/// What people typed lies beside the database, and like that is shown to no skill, whatever it was allowed.
+/// Typed text is stored beside the database and, like the database, is shown to no skill, whatever it was allowed.
 #[test]
 fn no_skill_reads_what_was_typed() {
     let mut room = AgentRoom::new([
@@ -518,7 +518,7 @@ fn no_skill_reads_what_was_typed() {
     assert!(answered.contains("is_error\":true"), "{answered}");
 }
 
-/// Each turn of a conversation, and not only the first one, is that of an agent that does nothing itself.
+/// Every turn of a conversation, not only the first one, is that of an agent that does nothing itself.
 #[test]
 fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
     let spawn = |input: Value| ScriptedTurn::calls([("sessions_spawn", input)]);
@@ -549,7 +549,7 @@ fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
     assert!(last_message(&requests[3]).contains("an orchestrator's sub-agent needs skills"));
 }
 
-/// What a conversation only orchestrates, it takes no skill into itself for.
+/// A conversation that only orchestrates loads no skill itself.
 #[test]
 fn a_chat_that_only_orchestrates_is_not_opened_with_skills() {
     let room = AgentRoom::new([]);

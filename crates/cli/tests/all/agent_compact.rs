@@ -1,4 +1,4 @@
-//! Conversations that got too long: what is left of them, and what is not.
+//! Conversations that became too long: what is kept of them, and what is not.
 
 use std::sync::{
     Arc,
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::agent_hostile::{FORMATS, chat, room, types};
 use crate::agent_room::{AgentRoom, events, last_message};
 
-/// About as many tokens.
+/// About this many tokens.
 fn words(tokens: usize) -> String {
     "word ".repeat(tokens)
 }
 
-/// A window that is soon full. The prompt of a session without a catalog has about two hundred.
+/// A window that is soon full. The prompt of a session without a catalog has about two hundred tokens.
 fn small(room: &mut AgentRoom, tokens: usize) {
     let context = &mut room.stage.context;
     context.env("METIER_AGENT_CONTEXT_TOKENS", tokens.to_string());
@@ -30,7 +30,7 @@ fn compacted(output: &ProgramOutput) -> Vec<Value> {
     told.filter(|event| event["type"] == "compacted").collect()
 }
 
-/// All that a request says, but for the system prompt and the tools.
+/// The whole content of a request, except the system prompt and the tools.
 fn said(request: &Recorded) -> String {
     let messages = request.json["messages"].as_array().unwrap().iter();
     let own = messages.filter(|message| message["role"] != "system");
@@ -154,7 +154,7 @@ fn what_does_not_fit_is_cut_and_named() {
     );
 }
 
-/// Four times the same long file, one summary on the way, and an answer.
+/// The same long file four times, one summary in between, and an answer.
 fn reads_and_reads() -> impl Iterator<Item = ScriptedTurn> {
     let reads = Arc::new(AtomicUsize::new(0));
     (0..6).map(move |_| {
@@ -253,7 +253,7 @@ fn a_message_that_is_larger_than_the_window_is_an_error_without_a_request() {
             .contains("agent.context_tokens"),
         "{failed}"
     );
-    // For the next turn it is summed up, as far as it can be read.
+    // For the next turn it is summarised, as far as it can be read.
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert!(is_summary(&requests[0]) && said(&requests[0]).len() < 15_000);

@@ -1,4 +1,4 @@
-//! Sessions that are killed: what was acknowledged is there, nothing is done twice, and the conversation goes on.
+//! Sessions that are killed: everything acknowledged is kept, nothing is done twice, and the conversation continues.
 
 use std::{
     io::{BufRead, BufReader},
@@ -28,7 +28,7 @@ fn last_answer(conversation: &MessageHistory) -> Option<String> {
 /// A counter, and then a sleep that no test waits for.
 const COUNTS: &str = "echo once >> counted; sleep 300";
 
-/// Starts the program with these lines to say, and leaves it alone.
+/// Starts the program with these lines as input, and leaves it running.
 fn start(room: &AgentRoom, arguments: &[&str], lines: &str) -> Child {
     let mut command = room.stage.context.command();
     command.args(arguments);
@@ -38,12 +38,12 @@ fn start(room: &AgentRoom, arguments: &[&str], lines: &str) -> Child {
     child
 }
 
-/// Kills it as nothing can be refused, and gives the events that it had told.
+/// Kills it with a signal that can't be refused; returns the events that it had printed.
 fn kill(mut child: Child) -> Vec<Value> {
     child.kill().unwrap();
     let stdout = BufReader::new(child.stdout.take().unwrap());
     let lines = stdout.lines().map_while(Result::ok);
-    // The last one may be half of a line.
+    // The last one can be an incomplete line.
     let told = lines.filter_map(|line| serde_json::from_str(&line).ok());
     let told = told.collect();
     child.wait().unwrap();
@@ -183,7 +183,7 @@ fn counted(room: &AgentRoom) -> std::io::Result<String> {
     std::fs::read_to_string(room.stage.context.path("counted"))
 }
 
-/// Starts a chat whose model calls [`COUNTS`], and kills it in the middle of that.
+/// Starts a chat whose model calls [`COUNTS`], and kills it during that call.
 fn kill_while_it_counts(room: &AgentRoom) {
     let approved = ["--approve-skills", "core-tools"];
     let chat = ["chat", "--format", "jsonl"];
@@ -240,13 +240,13 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
 fn the_second_writer_of_a_conversation_is_refused() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
-    // The first one has taken it up, and waits for its model.
+    // The first one has started the turn, and waits for its model.
     room.server
         .play([ScriptedTurn::text("From the first.").hang_after(600)]);
     let mut first = start(&room, &["chat", "--resume", "--format", "jsonl"], "one\n");
     room.server.wait_for(2);
     let before = records(&room).len();
-    // Another one that knew of fewer lines.
+    // Another one, which has seen fewer lines.
     let store = store(&room);
     let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
     let lines = store.lock().conversation_lines(&id).unwrap().len() as u64;

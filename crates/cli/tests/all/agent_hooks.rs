@@ -1,4 +1,4 @@
-//! Hooks in a conversation: they read the message of each turn, may block it, and a broken one stops nothing else.
+//! Hooks in a conversation: they read the message of each turn and may block it, and a broken one stops nothing else.
 
 use metier_testkit::{ProgramOutput, model_server::ScriptedTurn};
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ fn hooked(room: &AgentRoom, name: &str, files: &[(&str, &str)]) {
     }
 }
 
-/// A command at one event of Claude.
+/// A command for one event of Claude.
 fn command(event: &str, line: &str) -> String {
     json!({ "hooks": { event: [{ "hooks": [{ "type": "command", "command": line }] }] } })
         .to_string()
 }
 
-/// A guard that says what it read, and blocks messages with `secret` in them.
+/// A guard that reports what it read, and blocks messages that contain `secret`.
 const GUARD: &str = "read -r line; echo \"read $line\"; case $line in *'\"prompt\":'*secret*) echo 'no secrets' >&2; exit 2;; esac";
 
 fn guarded(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {

@@ -1,4 +1,4 @@
-//! The room in which agents are tested: the real program, real skills, and a model that says what the test wants.
+//! The fixture for agents: the real program, real skills, and a model that follows the test's script.
 
 use metier_testkit::{
     ProgramOutput,
@@ -15,7 +15,7 @@ pub(crate) struct AgentRoom {
 }
 
 impl AgentRoom {
-    /// A model that plays these turns, one a request, and skills that the test writes.
+    /// A model that plays these turns, one for each request, and skills that the test writes.
     pub(crate) fn new(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let server = ModelServer::start(script);
         let mut stage = Stage::new();
@@ -27,7 +27,7 @@ impl AgentRoom {
         Self { stage, server }
     }
 
-    /// Runs the program on the skills of this room and the built-in ones.
+    /// Runs the program on the skills of this fixture and the built-in ones.
     pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         self.stage.context.run(arguments)
     }
@@ -38,7 +38,7 @@ impl AgentRoom {
             .skill_in("~/.config/metier/skills", name, front, body);
     }
 
-    /// The requests, once all turns were played and nothing was wrong with them.
+    /// The requests, after all turns were played without an error.
     pub(crate) fn finish(self) -> Vec<Recorded> {
         self.server.finish()
     }

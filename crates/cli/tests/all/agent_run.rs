@@ -1,4 +1,4 @@
-//! `metier run`: a workflow with a model at hand, and an agent that follows any other skill.
+//! `metier run`: a workflow that can use a model, and an agent that follows any other skill.
 
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::agent_room::{AgentRoom, last_message};
 
 const ASKS: &str = "types: [workflow]\npermissions: [\"llm:call\"]\nimplementation: {backend: starlark, entrypoint: skill.star}\n";
 
-/// A workflow that lets a model do its work.
+/// A workflow that delegates its work to a model.
 fn poet(room: &AgentRoom) {
     room.skill("poet", ASKS, "Text.\n");
     room.stage.context.write(

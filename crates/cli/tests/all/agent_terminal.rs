@@ -1,4 +1,4 @@
-//! `metier chat` at a real terminal: what is typed, what is shown, and what Ctrl-C does.
+//! `metier chat` at a real terminal: the typed text, the shown text, and the effect of Ctrl-C.
 
 use std::{
     io::{Read, Write},
@@ -26,19 +26,19 @@ const TAB: &str = "\t";
 const UP: &str = "\u{1b}[A";
 pub(crate) const ENTER: &str = "\r";
 
-/// A person in front of the program.
+/// The person at the terminal.
 pub(crate) struct Person {
     terminal: Child,
     keyboard: ChildStdin,
     screen: Receiver<Vec<u8>>,
-    /// Everything that was shown.
+    /// All output so far.
     pub(crate) shown: String,
-    /// How much of it was waited for already.
+    /// How much of it was already matched.
     read: usize,
 }
 
 impl Person {
-    /// Starts `metier` with these arguments; `script` (util-linux) makes the terminal.
+    /// Starts `metier` with these arguments; `script` (util-linux) provides the terminal.
     pub(crate) fn at(room: &AgentRoom, arguments: &[&str]) -> Self {
         let command = room.stage.context.command();
         let program = command.get_program().to_str().unwrap();
@@ -50,7 +50,7 @@ impl Person {
         Self::typing(&room.stage.context, &words.join(" "))
     }
 
-    /// Starts a command line in that room, at a terminal.
+    /// Starts a command line in that fixture, at a terminal.
     pub(crate) fn typing(context: &TestContext, line: &str) -> Self {
         let command = context.command();
         let line = format!("stty cols 100 rows 40; exec {line}");
@@ -93,7 +93,7 @@ impl Person {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until this is shown, after what was waited for last.
+    /// Waits until this is shown after the text that was waited for last.
     pub(crate) fn sees(&mut self, text: &str) {
         let began = Instant::now();
         loop {
@@ -122,7 +122,7 @@ impl Person {
         self.types(&format!("{line}{ENTER}"));
     }
 
-    /// The exit code, and everything that was shown.
+    /// The exit code, and all output.
     pub(crate) fn leaves(mut self) -> (i32, String) {
         let began = Instant::now();
         while !matches!(
@@ -142,7 +142,7 @@ impl Person {
     }
 }
 
-/// A machine with a terminal and a model, if it can have one.
+/// A machine with a terminal and a model, if this machine can have one.
 pub(crate) fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> Result<AgentRoom, NotRun> {
     needs::program("script")?;
     Ok(AgentRoom::new(script))
@@ -180,7 +180,7 @@ fn a_user_talks_and_leaves() {
     assert_eq!(room.finish().len(), 1);
 }
 
-/// A turn that the model thinks about first.
+/// A turn in which the model thinks first.
 fn slowly(time: Duration, turn: ScriptedTurn) -> ScriptedTurn {
     ScriptedTurn::computed(move |_| {
         thread::sleep(time);
@@ -202,7 +202,7 @@ fn markdown_is_shown_block_by_block() {
     room.finish();
 }
 
-/// What has ended is read while the rest is awaited.
+/// Output that is complete is read while the rest is awaited.
 #[test]
 fn a_paragraph_is_shown_before_the_answer_ends() {
     let answer = format!("The first.\n\nThe second. {}", "x".repeat(4000));
@@ -215,7 +215,7 @@ fn a_paragraph_is_shown_before_the_answer_ends() {
     person.sees("writing… ");
     person.types(CTRL_C);
     person.sees("The second.\r\n");
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("/quit");
     assert_eq!(person.leaves().0, 0);
     room.finish();
@@ -247,7 +247,7 @@ fn a_model_that_thinks_is_seen_to_think() {
     person.sees(" thinking… 0s");
     person.sees("\r\u{1b}[2KHello.\r\n");
     person.leaves();
-    // A quiet run shows no sign.
+    // A quiet run shows no progress indicator.
     let person = Person::at(&room, &["-q", "agent", "hello"]);
     let (_, shown) = person.leaves();
     assert!(!shown.contains("thinking"), "{shown:?}");
@@ -326,7 +326,7 @@ fn a_turn_may_have_several_lines() {
     person.types(&format!("second{ENTER}"));
     person.sees("Two.");
     person.sees(PROMPT);
-    // As a terminal sends what was pasted.
+    // As a terminal sends pasted text.
     person.types(&format!("\u{1b}[200~one\ntwo\rthree\u{1b}[201~{ENTER}"));
     person.sees("Three.");
     person.says("/quit");
@@ -346,7 +346,7 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
     person.says("tell me a story");
     room.server.wait_for(1);
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("then something else");
     person.sees("Something else.");
     person.says("/quit");
@@ -360,7 +360,7 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
     );
 }
 
-/// The tool is ended, the model is told so with the next turn, and the conversation is one that a provider takes.
+/// The tool is stopped, the model learns this in the next turn, and the conversation is one that a provider accepts.
 #[test]
 fn ctrl_c_stops_a_tool_and_not_the_chat() {
     let sleep = json!({"command": "echo asleep; sleep 7303"});
@@ -373,7 +373,7 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
     person.sees(" shell ");
     thread::sleep(Duration::from_millis(300));
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("wake up");
     person.sees("Good morning.");
     person.says("/quit");
@@ -398,11 +398,11 @@ fn ctrl_c_at_a_question_is_a_no() {
     person.says("/greet");
     person.sees("Your answer? (no) ");
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.says("look around");
     person.sees("Your answer? (no) ");
     person.types(CTRL_C);
-    person.sees("stopped; what was done until then is kept");
+    person.sees("stopped; everything done so far is kept");
     person.sees(PROMPT);
     person.types(CTRL_D);
     let (code, shown) = person.leaves();
@@ -487,7 +487,7 @@ fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
     person.types("d\r");
     person.sees("but was not loaded");
     person.sees("One.");
-    // Once answered, the question is not repeated.
+    // An answered question is not repeated.
     person.says("is the cluster up now?");
     person.sees("Two.");
     person.says("/quit");

@@ -1,11 +1,11 @@
-//! Skills that load themselves: what may bring one up, what never does, and what is left of it later.
+//! Skills that load themselves: what can trigger one, what never does, and what remains of it later.
 
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::json;
 
 use crate::agent_room::{AgentRoom, last_message};
 
-/// A room in which skills are scanned, as on any machine.
+/// A fixture in which skills are scanned, as on any machine.
 fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     let mut room = AgentRoom::new(script);
     room.stage

@@ -1,4 +1,4 @@
-//! Answers: given to these bytes, from this source, and only by the user.
+//! Approvals: given for exact bytes from one source, and only by the user.
 
 use std::{fs, thread};
 
@@ -57,7 +57,7 @@ fn an_answer_is_for_these_bytes() {
         .unwrap()
         .modified()
         .unwrap();
-    // Same length, same time: only the bytes tell.
+    // Same length, same time: only the bytes differ.
     stage.context.write("skills/greet/notes.txt", "two\n");
     let file = fs::File::options()
         .write(true)
@@ -85,7 +85,7 @@ fn an_answer_is_for_these_bytes() {
     assert!(ran(&show()), "the bytes that were approved still are");
 }
 
-/// Whatever else says yes.
+/// Whatever else allows it.
 #[test]
 fn a_no_outweighs_every_yes() {
     let stage = Stage::new();
@@ -122,7 +122,7 @@ fn a_no_outweighs_every_yes() {
     assert!(ran(&stage.run(&yes)));
 }
 
-/// `user:greet` is what `greet` of the user's own is called. A project's skill that calls itself so is another one.
+/// `user:greet` is the user's own `greet`. A project's skill that claims this name is a different one.
 // case 124
 #[test]
 fn a_name_that_looks_like_a_source_is_only_a_name() {
@@ -142,7 +142,7 @@ fn a_name_that_looks_like_a_source_is_only_a_name() {
     assert!(ran(&full), "{}", full.snapshot());
 }
 
-/// A declaration is a ceiling: approving the skill gives it what it asked for and no more.
+/// A declaration is a ceiling: approving the skill gives it what it requested and no more.
 #[test]
 fn approving_a_skill_approves_its_request_only() {
     let stage = Stage::new();
@@ -175,7 +175,7 @@ fn approving_a_skill_approves_its_request_only() {
     );
 }
 
-/// Two at once: both see the same answer, both are written down, and the chain stays whole.
+/// Two at once: both see the same answer, both are recorded, and the chain stays intact.
 #[test]
 fn runs_at_the_same_time_don_t_disturb_each_other() {
     let stage = Stage::new();
@@ -205,7 +205,7 @@ fn runs_at_the_same_time_don_t_disturb_each_other() {
     );
 }
 
-/// A project speaks for itself only: its configuration may forbid, and allows nothing.
+/// A project decides only for itself: its configuration can forbid, but never allow.
 // case 132
 #[test]
 fn a_project_s_configuration_allows_nothing() {
@@ -238,7 +238,7 @@ fn a_project_s_configuration_allows_nothing() {
             .stdout
             .contains("EVIL")
     );
-    // The user's limits hold, whatever the project writes.
+    // The user's limits apply, whatever the project's configuration states.
     context.write(
         "~/.config/metier/config.toml",
         "[skills]\napproved = [\"project:slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
@@ -250,7 +250,7 @@ fn a_project_s_configuration_allows_nothing() {
         !slow.stdout.contains("start"),
         "an error of its own is not put in its place"
     );
-    // And prefixes are those that both allow.
+    // Likewise, only prefixes that both allow are allowed.
     context.write(
         "~/.config/metier/config.toml",
         "[skills]\napproved = [\"project:greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
@@ -262,7 +262,7 @@ fn a_project_s_configuration_allows_nothing() {
         "{}",
         prefix.snapshot()
     );
-    // What it may do is forbid.
+    // It can only forbid.
     context.write(
         "~/.config/metier/config.toml",
         "[skills]\napproved = [\"project:greet\"]\n",
@@ -279,7 +279,7 @@ fn a_project_s_configuration_allows_nothing() {
     );
 }
 
-/// Our own program is a program like any other for a skill: in there it finds no answers, and changes none.
+/// To a skill, our own program is a program like any other: inside the sandbox it finds no answers and changes none.
 // case 94
 #[test]
 fn a_skill_does_not_approve_itself() {

@@ -1,4 +1,4 @@
-//! A skill that declares no permissions works once exactly what it asks for is approved, and says why when it does not.
+//! A skill that declares no permissions works once exactly its requests are approved, and reports the reason when it does not.
 
 use metier_testkit::model_server::ScriptedTurn;
 
@@ -7,13 +7,13 @@ use crate::{
     stage::{Stage, field},
 };
 
-/// The front of a skill that reviews pull requests, as a stranger would write it.
+/// The frontmatter of a skill that reviews pull requests, as a third party would write it.
 const FRONT: &str = "context: fork\nmodel: claude-sonnet-4-20250514\ntools: [Bash, Read, Grep]\n\
     metadata:\n  openclaw:\n    requires:\n      bins: [gh]\n      anyBins: [claude, codex]\n      env: [GITHUB_TOKEN]\n      config: [github.enabled]\n    primaryEnv: GITHUB_TOKEN\n";
 const BODY: &str =
     "# Review\n\n!gh pr view $ARGUMENTS --json number,title\n\nSay what you think.\n";
 
-/// A `gh` that says whether it has its token and a way out.
+/// A `gh` that reports whether it has its token and network access.
 const GH: &str = "[ -n \"$GITHUB_TOKEN\" ] && token=yes; [ -n \"$https_proxy\" ] && net=yes\n\
     echo \"pull request $3: token ${token:-no}, network ${net:-no}\"";
 
@@ -80,7 +80,7 @@ fn a_pipeline_that_fails_is_an_error_with_its_complaint() {
         .iter()
         .find(|receipt| field(receipt, "detail").contains("broken"));
     assert_eq!(field(line.unwrap(), "outcome"), "error", "{receipts:?}");
-    // Nothing found, or a warning beside the output, is no failure.
+    // An empty result, or a warning besides the output, is not a failure.
     assert_eq!(stage.show("empty", &[]).code, 0);
     let warned = stage.show("warns", &[]);
     assert_eq!(warned.stdout.trim(), "fine", "{}", warned.snapshot());

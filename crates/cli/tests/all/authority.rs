@@ -1,8 +1,7 @@
-//! The whole matrix of authority, as text: who may do what, after which answer, with and without a terminal.
+//! The whole matrix of authority as text: who may do what, after which answer, with and without a terminal.
 //!
-//! Every cell is computed by the real functions, with a real store and a user who always denies. Rows
-//! with the same outcome are drawn together. A change of one rule shows as a change of `authority.txt`; with
-//! `METIER_BLESS=1` it is rewritten, and the diff is what to review.
+//! Every cell is computed by the real functions, with a real store and a user who always denies. Rows with the same outcome are merged. A
+//! changed rule shows up as a change of `authority.txt`; with `METIER_BLESS=1` it is rewritten, and the diff is the thing to review.
 
 use std::{
     cell::Cell,
@@ -30,7 +29,7 @@ use metier_testkit::TestContext;
 
 use crate::session_parts;
 
-/// What is asked for, one of each kind, what would cover it, and what would not.
+/// The requested permissions, one of each kind, each with a permission that covers it and one that does not.
 const WANTS: [(&str, &str, &str); 10] = [
     ("file:read(./docs/**)", "file:read", "file:read(./docs/a)"),
     ("file:write(./out/**)", "file:write", "file:write(./out/a)"),
@@ -44,7 +43,7 @@ const WANTS: [(&str, &str, &str); 10] = [
     ("skill:invoke(b)", "skill:invoke", "skill:invoke(bb)"),
 ];
 
-/// What was answered, configured or typed before.
+/// Earlier answers, configuration and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -95,7 +94,7 @@ const BEFORE: [(Before, &str); 19] = [
 
 const DIMENSIONS: [&str; 5] = ["before", "folder", "mode", "source", "permission"];
 
-/// One cell, or many with the same outcome: for each dimension the values that it holds for.
+/// One cell, or many with the same outcome: for each dimension, the values that it applies to.
 #[derive(Clone, PartialEq, Eq)]
 struct Row {
     values: [BTreeSet<usize>; 5],
@@ -106,7 +105,7 @@ struct Row {
 fn the_matrix_is_as_it_was_reviewed() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let stores = Source::ALL.map(|source| context.home().join(source.as_str()));
-    // Each source has a store of its own, so that they can be written at the same time.
+    // Each source has its own store, so that they can be written at the same time.
     let rows: Vec<Row> = thread::scope(|scope| {
         let columns: Vec<_> = (0..stores.len())
             .map(|at| {
@@ -127,7 +126,7 @@ fn the_matrix_is_as_it_was_reviewed() {
     compare("authority.txt", &text);
 }
 
-/// Everything about one source.
+/// The table of one source.
 fn column(source: usize, store: Store) -> Vec<Row> {
     let room = Room::new(store);
     let mut rows = Vec::new();
@@ -149,7 +148,7 @@ fn column(source: usize, store: Store) -> Vec<Row> {
     rows
 }
 
-/// Compares with the file beside this one, or writes it.
+/// Compares it with the file beside this one, or writes the file.
 pub(crate) fn compare(name: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/all")
@@ -165,7 +164,7 @@ pub(crate) fn compare(name: &str, text: &str) {
     );
 }
 
-/// What happens after each reply, and the next time.
+/// The effect of each reply, now and the next time.
 fn replies(room: &Room) -> String {
     let mut text = String::from("at the terminal  now                          next time\n");
     for (name, reply) in [
@@ -206,7 +205,7 @@ fn word<T>(result: Result<&T, &GrantRefused>, asked: &Scripted) -> String {
     format!("{first}{then}")
 }
 
-/// A store with everything around it, and names that were never used before.
+/// A store with its environment, and names that were never used before.
 struct Room {
     store: SharedStore,
     held: Snapshot,
@@ -238,7 +237,7 @@ impl Room {
         }
     }
 
-    /// Bytes that the user was not asked about yet.
+    /// Bytes that the user has not been asked about yet.
     fn identity(&self, source: Source, skill: &str) -> Identity {
         let (used, overflow) = self.used.get().overflowing_add(1);
         self.used.set(used);
@@ -275,9 +274,9 @@ impl Room {
         }
     }
 
-    /// A skill about which all this was answered before.
+    /// A skill about which all of this was answered before.
     fn prepare(&self, source: Source, before: Before) -> Identity {
-        // A denial is for every version of a skill.
+        // A denial applies to every version of a skill.
         self.store.lock().revoke_approvals("a", None).unwrap();
         let identity = self.identity(source, "a");
         let asked = |which: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
@@ -338,7 +337,7 @@ impl Room {
         identity
     }
 
-    /// What becomes of one permission.
+    /// The outcome for one permission.
     fn outcome(
         &self,
         identity: &Identity,
@@ -392,7 +391,7 @@ impl Room {
     }
 }
 
-/// A grant for one permission must permit that act; what else it permits is part of the answer.
+/// A grant for one permission must permit that act; everything else that it permits is part of the result.
 fn only(grant: &Grant, permission: Permission) -> String {
     let meter = ActMeter::default();
     let mut permitted = Vec::new();
@@ -404,7 +403,7 @@ fn only(grant: &Grant, permission: Permission) -> String {
     }
     match permitted.as_slice() {
         [one] if *one == permission => "allowed".to_owned(),
-        // Other answers about the same bytes are the user's own, and count.
+        // Other answers about the same bytes are the user's own, and are effective.
         several if several.contains(&permission) && several.len() == WANTS.len() => {
             "allowed, with what else was answered".to_owned()
         }
@@ -509,7 +508,7 @@ impl Approver for Scripted {
     }
 }
 
-/// A machine that has everything.
+/// A machine with everything that a skill can require.
 struct Machine;
 
 impl Facts for Machine {
@@ -542,8 +541,8 @@ fn names(dimension: usize) -> Vec<String> {
     }
 }
 
-/// Draws rows together that differ in one dimension only and have the same outcome, the innermost dimension first. What
-/// was answered before stays apart: each answer is a line to review.
+/// Merges rows that differ in only one dimension and have the same outcome, the innermost dimension first. Earlier answers are not merged:
+/// each answer is a line to review.
 fn collapse(mut rows: Vec<Row>) -> Vec<Row> {
     for dimension in (1..DIMENSIONS.len()).rev() {
         let mut kept: Vec<Row> = Vec::new();
@@ -559,7 +558,7 @@ fn collapse(mut rows: Vec<Row>) -> Vec<Row> {
         }
         rows = kept;
     }
-    // Unless the answer never matters.
+    // Unless the answer makes no difference anywhere.
     let unmoved = |row: &Row| {
         let alike =
             |other: &&Row| other.outcome == row.outcome && other.values[1..] == row.values[1..];

@@ -1,4 +1,4 @@
-//! The page in a real browser: what requests of our own can't show, such as the headers with which a browser sends a form.
+//! The page in a real browser: tests that our own requests can't replace, such as the headers that a browser sends with a form.
 //!
 //! One test, because a browser takes seconds to start; `cargo xtask judge page` clicks through everything. WebDriver is JSON over HTTP.
 
@@ -19,7 +19,7 @@ use crate::{
     serve_room::{Daemon, context, skill},
 };
 
-/// Nothing is fetched or sent but what a test asks for.
+/// Nothing is fetched or sent except what a test requests.
 const FLAGS: &[&str] = &[
     "--headless",
     "--no-sandbox",
@@ -34,7 +34,7 @@ const FLAGS: &[&str] = &[
     "--host-resolver-rules=MAP rebound.example 127.0.0.1",
 ];
 
-/// A window of Chromium. Everything that was started for it ends with it.
+/// A window of Chromium. Dropping it ends everything that was started for it.
 struct Browser {
     driver: Child,
     session: String,
@@ -51,7 +51,7 @@ impl Browser {
         let mut driver = Command::new(driver)
             .arg("--port=0")
             .env("HOME", profile.path())
-            // A group of its own: the browser's processes are in it, and are ended with it.
+            // A separate process group: it contains the browser's processes, which are killed together.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -189,7 +189,7 @@ fn a_browser_uses_the_page() {
         let navigation = "return performance.getEntriesByType('navigation')[0].redirectCount";
         browser.script(navigation) == 1 && browser.text().contains("Skills on this machine")
     });
-    // With the keyboard alone: to the list, and a search that follows what is typed.
+    // With the keyboard only: open the list, and search while typing.
     browser.press("gs");
     browser.shows("Writes reports.");
     browser.shows("live");
@@ -198,7 +198,7 @@ fn a_browser_uses_the_page() {
         let text = browser.text();
         text.contains("merge-tables") && !text.contains("Writes reports.")
     });
-    // A question is answered while a program waits.
+    // A question is answered while a program waits for it.
     let mut socket = daemon.socket();
     let request = json!({ "id": 1, "type": "execute_skill", "name": "reader", "approvals": "ask" });
     socket.say(&request.to_string());
@@ -207,13 +207,13 @@ fn a_browser_uses_the_page() {
     browser.click(".banner a");
     browser.click(".approval button.once");
     assert_eq!(socket.hear()["content"], "the secret\n");
-    // The text of a skill is text.
+    // The text of a skill is shown as text.
     browser.go(&format!("{url}/skills/hostile"));
     let taken = "return [document.title, document.querySelectorAll('.foreign :is(script, form, button, img)').length]";
     assert_eq!(browser.script(taken), json!(["hostile · metier", 0]));
     let log = browser.send("/se/log", &json!({ "type": "browser" }));
     assert_eq!(log, json!([]), "the console");
-    // Other origins: a name that resolves to this machine has no cookie and no answer, and another port can't read with the cookie.
+    // Other origins: a name that resolves to this machine gets no cookie and no answer, and another port can't read with the cookie.
     let port = daemon.address.rsplit_once(':').unwrap().1;
     browser.go(&format!("http://rebound.example:{port}/skills"));
     let text = browser.text();

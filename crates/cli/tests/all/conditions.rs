@@ -1,4 +1,4 @@
-//! The conditions under which an attack has to fail: as root and as an unprivileged user, behind namespaces and behind Landlock alone.
+//! The conditions under which an attack must fail: as root and as an unprivileged user, with namespaces and with Landlock alone.
 
 use std::{fmt, os::unix::fs::MetadataExt, path::Path, process::Command};
 
@@ -9,8 +9,7 @@ use crate::stage::{Stage, field};
 /// The user `nobody` on every Linux.
 const NOBODY: u32 = 65534;
 
-/// A filter of system calls that leaves no namespaces and, on request, no Landlock. Python installs it, and then becomes the
-/// program.
+/// A system-call filter that denies namespaces and, on request, Landlock. Python installs it, and then executes the program.
 const FILTER: &str = r#"
 import ctypes, os, struct, sys
 unshare, clone, landlock = map(int, sys.argv.pop(1).split())
@@ -26,7 +25,7 @@ assert libc.prctl(22, 2, ctypes.byref(Program(len(lines), code)), 0, 0) == 0
 os.execv(sys.argv[1], sys.argv[1:])
 "#;
 
-/// What is left to build a sandbox with.
+/// The mechanisms that are left for a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     /// Neither namespaces nor Landlock.
@@ -35,11 +34,11 @@ pub(crate) enum Left {
     Landlock,
 }
 
-/// The command that runs a program with only this left.
+/// The command that runs a program with only these mechanisms.
 pub(crate) fn without(left: Left) -> Result<[&'static str; 4], NotRun> {
     const PYTHON: &str = "/usr/bin/python3";
     needs::program(PYTHON)?;
-    // No system call has the number 9999: nothing is taken away by it.
+    // No system call has the number 9999: this denies nothing.
     let numbers = match (std::env::consts::ARCH, left) {
         ("x86_64", Left::Nothing) => "272 56 444",
         ("x86_64", Left::Landlock) => "272 56 9999",
@@ -80,14 +79,14 @@ const CONDITIONS: [Condition; 4] = [
     },
 ];
 
-/// Tries an attack under each condition that this machine can produce, on a new stage each time, and reports the others as not run.
+/// Tries an attack under each condition that this machine can produce, each time in a new fixture, and reports the others as not run.
 ///
-/// The stage runs the program under the condition; the test itself stays who it is.
+/// The fixture runs the program under the condition; the test itself keeps its user.
 pub(crate) fn under_every_condition(attack: impl Fn(&Stage)) {
     try_under(&CONDITIONS, attack);
 }
 
-/// The same for attacks that need a mechanism, such as a network of the child's own.
+/// The same for attacks that need a mechanism, such as a private network for the child.
 pub(crate) fn behind_namespaces(attack: impl Fn(&Stage)) {
     let able: Vec<Condition> = CONDITIONS
         .into_iter()
@@ -120,7 +119,7 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// A stage under this condition, if the machine can produce it.
+    /// A fixture under this condition, if the machine can produce it.
     fn stage(self) -> Result<Stage, NotRun> {
         let not_run = |why: &str| not_run(format!("{self}: {why}"));
         let mut stage = Stage::new();
@@ -145,7 +144,7 @@ impl Condition {
         }
     }
 
-    /// Whether a child on this stage is really confined by the mechanism.
+    /// Whether a child in this fixture is really confined by the mechanism.
     fn check(self, stage: &Stage) -> Result<(), String> {
         let mut version = stage.context.command();
         match version.arg("--version").output() {
@@ -160,7 +159,7 @@ impl Condition {
         if output.code != 0 || found != Some(self.mechanism) {
             return Err(format!("{} {}", found.unwrap_or("none"), output.stderr));
         }
-        // What the probe left behind is none of the attack's.
+        // Leftovers of the probe are not part of the attack.
         let stage_files = [stage.context.work(), stage.context.home()];
         for folder in stage_files {
             empty(&folder).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
-//! Every door is seen to be shut: each act, each permission and each command that acts is refused here, by name.
+//! Every interface refuses what is not permitted: each act, each permission and each command that acts is refused here, by name.
 //!
-//! The list of acts does not compile without an example of each; permissions come from their own list; commands come from
-//! `metier --help`, and one that is neither among those that only look nor among those that are refused here is an error.
+//! The list of acts does not compile without an example of each; permissions come from their own list; commands come from `metier --help`,
+//! and a command that is neither read-only nor refused here is an error.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
@@ -81,7 +81,7 @@ fn git(word: &str) -> GitAct {
     }
 }
 
-/// What is granted in turn, so that an act is seen to be refused whatever else was granted.
+/// The grants that are tried in turn, so that an act is refused whatever else was granted.
 const ELSEWHERE: [&str; 10] = [
     "file:read(/nowhere/**)",
     "file:write(/nowhere/**)",
@@ -189,7 +189,7 @@ fn every_permission_is_refused_until_it_is_granted() {
     }
 }
 
-/// Commands that never let a skill do anything. Each is run on a skill that would tell.
+/// Commands that never run code of a skill. Each is run on a skill that would leave a trace.
 const LOOKS: &[(&str, &[&str])] = &[
     ("list", &["list", "--all", "--scan", "--json"]),
     ("info", &["info", "trap"]),
@@ -219,7 +219,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("verify-signature", &["verify-signature", "trap.skill"]),
 ];
 
-/// Commands that act, each with a way in which it is refused, and what shows that it was.
+/// Commands that act, each with a way in which it is refused, and the evidence of the refusal.
 type Refused = fn(&Stage) -> (bool, ProgramOutput);
 const ACTS: &[(&str, Refused)] = &[
     ("show", |stage| failed(stage.run(&["show", "trap"]))),
@@ -287,7 +287,7 @@ const ACTS: &[(&str, Refused)] = &[
         failed(stage.run(&["yank", "trap@1.0.0", "--reason", "broken"]))
     }),
     ("mcp", |stage| {
-        // The trap is ready: only permission is missing.
+        // The skill is ready: only the permission is missing.
         stage.context.bin("absent-program", "exit 0");
         let output = activate_by_mcp(stage, &["--root", "skills"]);
         (output.stdout.contains("not-approved"), output)
@@ -310,7 +310,7 @@ fn failed(output: ProgramOutput) -> (bool, ProgramOutput) {
     (failed, output)
 }
 
-/// An agent that wants the trap to be set off.
+/// An agent that tries to activate the trap.
 fn activate_by_mcp(stage: &Stage, flags: &[&str]) -> ProgramOutput {
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -321,7 +321,7 @@ fn activate_by_mcp(stage: &Stage, flags: &[&str]) -> ProgramOutput {
         .run_with_stdin(&[flags, &["mcp"]].concat(), said)
 }
 
-/// A skill that leaves a mark wherever it gets the chance, and whose installer does so too.
+/// A skill that leaves a mark at every opportunity, and whose installer does the same.
 fn trap(stage: &Stage, folder: &str) {
     let mark = stage.context.path("marker");
     let mark = mark.display();
@@ -340,7 +340,7 @@ fn trap(stage: &Stage, folder: &str) {
     stage
         .context
         .bin("npm", &format!("#!/bin/sh\ntouch {mark}\n"));
-    // One with code of its own, which acts as soon as it is started; and not even its tests run without a question.
+    // A skill with its own code, which acts as soon as it is started; not even its tests run without a question.
     stage.skill_in(
         folder,
         "snare",
@@ -412,7 +412,7 @@ fn every_command_that_acts_is_refused() {
     }
 }
 
-/// In an untrusted folder there is no question either: no flag and no configuration helps.
+/// In an untrusted folder there is no question either: no flag and no configuration changes that.
 // case 83
 #[test]
 fn an_untrusted_project_acts_through_no_command() {
@@ -467,7 +467,7 @@ fn an_untrusted_project_acts_through_no_command() {
     );
 }
 
-/// What the scanner holds back has no say in what is installed either.
+/// A skill that the scanner withholds installs nothing either.
 #[test]
 fn a_dangerous_skill_installs_nothing() {
     let mut stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Programs that embed the library: the examples, run as a stranger would run them.
+//! Programs that embed the library: the examples, run as a third party would run them.
 
 use std::{
     collections::BTreeMap,
@@ -65,7 +65,7 @@ fn command(context: &TestContext, name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs an example on a machine: whether it ended well, and what it printed.
+/// Runs an example on a machine; returns whether it succeeded, and its output.
 fn ends(
     context: &TestContext,
     name: &str,
@@ -251,7 +251,7 @@ fn sessions_on_32_threads_leave_complete_receipts_and_nothing_else() {
     }
 }
 
-/// Whether these are the receipts of a session, and not of an approval.
+/// Whether these receipts are from a session, and not from an approval.
 fn is_used(lines: &[String]) -> bool {
     lines.iter().any(|line| line.contains("skill:activate"))
 }
@@ -276,7 +276,7 @@ fn a_watch_reports_skills_that_are_added_changed_and_removed() {
     // A root that did not exist.
     context.write("~/.claude/skills/noted/SKILL.md", skill("One."));
     assert_eq!(next(), "added noted");
-    // As editors save: a new file takes the place of the old one.
+    // As editors save: a new file replaces the old one.
     context.write("~/.claude/skills/noted/SKILL.md.new", skill("Another."));
     let folder = context.path("~/.claude/skills/noted");
     fs::rename(folder.join("SKILL.md.new"), folder.join("SKILL.md")).unwrap();

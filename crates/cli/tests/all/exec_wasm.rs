@@ -1,8 +1,8 @@
-//! `.wasm` files as scripts of `metier exec`: what a program of WASI gets, and that the fence of any other script is around it.
+//! `.wasm` files as scripts of `metier exec`: what a WASI program gets, and the sandbox around it, which is that of any other script.
 
 use crate::{conditions::under_every_condition, stage::Stage};
 
-/// Opens the file that its first argument names in every folder that was opened for it, and prints the first that it finds: exit code 7. If
+/// Opens the file that its first argument names in every folder that was opened for it, and prints the first one found: exit code 7. If
 /// there is none, 9.
 const READS: &str = r#"(module
   (import "wasi_snapshot_preview1" "args_get" (func $args_get (param i32 i32) (result i32)))
@@ -34,7 +34,7 @@ const READS: &str = r#"(module
       (br_if $try (i32.lt_u (local.get $folder) (i32.const 16))))
     (call $proc_exit (i32.const 9))))"#;
 
-/// Makes a file `made.txt` in every folder that was opened for it; its exit code is in how many that worked.
+/// Creates a file `made.txt` in every folder that was opened for it; its exit code is the number of folders in which that worked.
 const WRITES: &str = r#"(module
   (import "wasi_snapshot_preview1" "path_open"
     (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
@@ -71,7 +71,7 @@ const FAILS: &str = r#"(component
   (instance $exported (export "run" (func $run)))
   (export "wasi:cli/run@0.2.0" (instance $exported)))"#;
 
-/// A skill with one module, in text form, that asks for these permissions besides.
+/// A skill with one module, in text form, that also requests these permissions.
 fn skill(stage: &Stage, name: &str, permissions: &[&str], module: &str) {
     let all = [&["shell:exec(scripts/*)"], permissions].concat();
     let list = serde_json::to_string(&all).unwrap();
@@ -114,7 +114,7 @@ fn a_module_reads_what_was_granted_and_nothing_else() {
             let found = (output.code, output.stdout.as_str());
             assert_eq!(found, (9, ""), "{name} {path}: {}", output.snapshot());
         }
-        // Its own files are those of any script.
+        // Its own files are accessible as for any script.
         let output = read("closed", "SKILL.md");
         assert!(
             output.stdout.starts_with("---\nname: closed"),

@@ -1,6 +1,6 @@
-//! `examples/fenced`, as its README tells it: every line that it says to type is typed, and nothing gets out.
+//! `examples/fenced`, as its README describes it: every command in it is run, and nothing gets out.
 //!
-//! The README is the script. A line that is added there without saying here what should come of it fails the test.
+//! The README is the script. A line that is added there without an expected result here fails the test.
 
 use std::{
     fs,
@@ -72,7 +72,8 @@ fn the_readme_of_the_demonstration_holds() {
 
 type Check = fn(&ProgramOutput, &Stage, usize);
 
-/// What each line of the README is about, and what must come of it: the output, the stage, and how often the server answered.
+/// The subject of each line of the README, and its expected result: the output, the state of the fixture, and how often the server
+/// answered.
 const STEPS: &[(&str, Check)] = &[
     ("scripts/keys.sh", |output, _, _| needs_permission(output)),
     ("scripts/variables.sh", |output, _, _| {
@@ -157,7 +158,7 @@ const STEPS: &[(&str, Check)] = &[
     }),
 ];
 
-/// A no to one port of an address that is allowed holds for children too.
+/// Denying one port of an allowed address applies to children too.
 #[test]
 fn a_host_that_was_denied_is_not_reached() {
     needed!(needs::program("/usr/bin/python3"));
@@ -194,7 +195,7 @@ fn needs_permission(output: &ProgramOutput) {
     );
 }
 
-/// What was written down about the network: one address was reached, the other was not.
+/// The receipts about the network: one address was reached, the other was not.
 fn receipts(stage: &Stage, port: u16) {
     let receipts = stage.receipts();
     let net = receipts
@@ -267,12 +268,12 @@ fn changed_byte(stage: &Stage) {
     needs_permission(&stage.context.run(&exec));
 }
 
-/// A web server on both addresses, which counts whom it answered.
+/// A web server on both addresses, which counts its answers.
 fn serve() -> (u16, Arc<AtomicUsize>) {
     let answered = Arc::new(AtomicUsize::new(0));
     let first = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = first.local_addr().unwrap().port();
-    // Without a second address there is no server to refuse, and the request is refused too.
+    // Without a second address there is no server to refuse; the request is refused anyway.
     let second = TcpListener::bind(("127.0.0.2", port)).ok();
     for listener in [Some(first), second].into_iter().flatten() {
         let answered = Arc::clone(&answered);
@@ -307,7 +308,7 @@ fn commands(readme: &str) -> Vec<&str> {
     lines
 }
 
-/// The words of a line behind the program's name, as a shell would read them.
+/// The words of a line after the program's name, as a shell would parse them.
 fn words(line: &str, home: &str, port: u16) -> Vec<String> {
     let (_, rest) = line.split_once("metier ").unwrap();
     let words = rest

@@ -1,4 +1,4 @@
-//! What a new user meets after building the program: at a terminal with colours, in a fresh clone, and with skills of several agents.
+//! What a new user sees after building the program: at a terminal with colours, in a fresh clone, and with skills of several agents.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ fn skill(context: &TestContext, folder: &str, name: &str, description: &str) {
     );
 }
 
-/// Runs a command at a terminal of so many columns, with colours and a closed keyboard, and gives back the screen.
+/// Runs a command at a terminal with this many columns, with colours and without input, and returns the screen.
 fn screen(context: &TestContext, columns: usize, arguments: &[&str]) -> String {
     let command = context.command();
     let program = command.get_program().to_str().unwrap();
@@ -56,7 +56,7 @@ fn plain(screen: &str) -> String {
             plain.push(c);
         }
     }
-    // What a counter of progress wrote was taken back.
+    // The output of a progress counter was erased.
     let lines = plain
         .lines()
         .map(|line| line.rsplit('\r').next().unwrap_or_default());
@@ -160,7 +160,7 @@ fn a_fresh_clone_of_metier_is_not_full_of_errors() {
     let output = context.run(&["-C", "clone"]);
     assert!(!output.stdout.contains('✗'), "{}", output.snapshot());
     assert!(!output.stdout.contains("project"), "{}", output.snapshot());
-    // One byte more, and it is a skill of the project like any other.
+    // With one more byte it is a skill of the project like any other.
     context.write(
         "clone/skills/git/SKILL.md",
         "---\nname: git\ndescription: Other.\n---\n",
@@ -250,7 +250,7 @@ fn skills_are_found_by_agent_status_and_word() {
     assert_eq!(names(&["--status", "blocked"]), [""; 0]);
     let wrong = context.run(&["list", "--agent", "unknown"]);
     assert_eq!(wrong.code, 2, "{}", wrong.snapshot());
-    // The user's own skill beats a built-in one.
+    // The user's own skill takes precedence over a built-in one.
     skill(&context, "~/.codex/skills", "git", "My own.");
     let output = context.run(&["info", "git"]);
     assert!(output.stdout.contains("My own."), "{}", output.snapshot());
@@ -283,7 +283,7 @@ fn a_script_gets_its_input_and_shows_its_output_as_it_comes() {
     let mut keyboard = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     writeln!(keyboard, "Bob").unwrap();
-    // The script still runs and waits for its second line.
+    // The script is still running and waits for its second line.
     assert_eq!(lines.next().unwrap().unwrap(), "hello Bob");
     writeln!(keyboard, "Ada").unwrap();
     assert_eq!(lines.next().unwrap().unwrap(), "and Ada");
@@ -378,7 +378,7 @@ fn named_roots_keep_the_models_of_the_user() {
 #[test]
 fn a_home_that_cannot_be_written_is_named() {
     let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
-    // No user can make a folder in a file, not even root.
+    // No user can create a folder inside a file, not even root.
     let home = context.write("~/file", "").join("metier");
     context.env("METIER_HOME", &home);
     skill(&context, "skills", "one", "Does something.");

@@ -1,4 +1,4 @@
-//! Installing skills when something goes wrong: the process dies, the disk is full, two processes install, the user presses Ctrl-C.
+//! Installing skills when something fails: the process dies, the disk is full, two processes install, the user presses Ctrl-C.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use std::{
 use metier_testkit::{ProgramOutput, TestContext, needed, needs, patience};
 use serde_json::Value;
 
-/// More checkpoints than any change passes.
+/// More checkpoints than any change has.
 const MAX_CHECKPOINTS: usize = 200;
 
 fn context() -> TestContext {
@@ -62,7 +62,7 @@ fn quarantined(context: &TestContext) -> BTreeMap<String, Vec<u8>> {
     files(&context.home().join(".cache/metier/quarantine"))
 }
 
-/// Kills a command at each of its checkpoints. After each, the next command finds all of the old state or all of the new one.
+/// Kills a command at each of its checkpoints. After each, the next command finds either the complete old state or the complete new one.
 fn killed_everywhere(prepare: &dyn Fn(&TestContext), arguments: &[&str]) {
     let reference = context();
     prepare(&reference);
@@ -78,7 +78,7 @@ fn killed_everywhere(prepare: &dyn Fn(&TestContext), arguments: &[&str]) {
         let output = context.run(arguments);
         context.unset("ABORT_METIER_AT");
         let is_killed = output.code != 0;
-        // Any command completes the change or removes what is left of it.
+        // Any command completes the change or removes its leftovers.
         succeed(&context, &["list"]);
         let (skills, lock) = installed(&context);
         let staged = skills.keys().find(|name| name.contains(".metier-"));
@@ -104,14 +104,14 @@ fn killed_everywhere(prepare: &dyn Fn(&TestContext), arguments: &[&str]) {
             assert!(was_old > 3 && was_new > 3, "{was_old} old, {was_new} new");
             return;
         }
-        // The next installation removes what the killed one left in quarantine, and works.
+        // The next installation succeeds, and removes what the killed one left in quarantine.
         succeed(&context, arguments_again(arguments));
         assert_eq!(quarantined(&context), BTreeMap::new());
     }
     panic!("{arguments:?} never ended by itself");
 }
 
-/// What works whether the killed command was carried out or not.
+/// Commands that work whether the killed command took effect or not.
 fn arguments_again<'a>(arguments: &'a [&'a str]) -> &'a [&'a str] {
     match arguments[0] {
         "remove" => &["install", "./old/pdf", "--yes"],
@@ -299,7 +299,7 @@ fn a_folder_that_can_t_be_written_is_named() {
 fn ctrl_c_leaves_nothing_behind() {
     let context = context();
     write_skill(&context, "pdf", "pdf", "text");
-    // Another process changes skills, so this one waits.
+    // Another process is changing skills, so this one waits.
     let changes = context.home().join(".local/share/metier/changes");
     fs::create_dir_all(&changes).unwrap();
     let lock = fs::File::create(changes.join("lock")).unwrap();
@@ -387,7 +387,7 @@ fn a_skill_that_changes_after_it_was_installed_is_not_run() {
         "{}",
         output.snapshot()
     );
-    // Accepting the edit keeps the file, and no approval of the bytes before.
+    // Accepting the edit keeps the file, but not the approval of the previous bytes.
     succeed(&context, &["verify", "tool", "--accept"]);
     let output = context.run(&exec);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -475,7 +475,7 @@ fn a_repository_is_pinned_to_its_commit() {
     succeed(&context, &["install", &source, "pdf", "--yes"]);
     let lock = context.read("~/.local/share/metier/metier.lock");
     assert!(lock.contains("commit = \""), "{lock}");
-    // The branch moves on, the skill is lost with everything that was kept: the lock still gets the first bytes.
+    // The branch moves on, and the skill is lost with everything that was kept: the lock still fetches the original bytes.
     write_skill(&context, "upstream/skills/pdf", "pdf", "second");
     git(&context, "upstream", &["commit", "-qam", "second"]);
     fs::remove_dir_all(context.home().join(".agents/skills/pdf")).unwrap();
@@ -486,7 +486,7 @@ fn a_repository_is_pinned_to_its_commit() {
         "first a\n"
     );
     assert_eq!(context.read("~/.local/share/metier/metier.lock"), lock);
-    // A new installation from the same repository replaces it without a further question.
+    // A new installation from the same repository replaces it without another question.
     succeed(&context, &["install", &source, "pdf", "--yes"]);
     assert_eq!(
         context.read("~/.agents/skills/pdf/references/a.md"),
@@ -494,7 +494,7 @@ fn a_repository_is_pinned_to_its_commit() {
     );
 }
 
-/// The one document is alone on stdout, and every line of stderr is an event.
+/// The single document is alone on stdout, and every line of stderr is an event.
 #[test]
 fn events_are_lines_of_json_beside_the_document() {
     let context = context();

@@ -1,4 +1,5 @@
-//! What runs is what was judged, whatever the files of a skill are called: odd names, long paths, links, and what git keeps.
+//! The bytes that run are the bytes that were judged, whatever the files of a skill are called: odd names, long paths, links, and git's own
+//! files.
 
 use std::{
     ffi::OsStr,
@@ -25,7 +26,7 @@ fn odd(stage: &Stage, folder: &str, name: &[u8]) -> PathBuf {
     stage.context.path(folder).join(OsStr::from_bytes(name))
 }
 
-/// Makes folders in each other, one system call at a time: their path is longer than a system call takes.
+/// Creates nested folders, one system call at a time: their path is longer than a system call accepts.
 fn nested(below: &Path, name: &str, times: usize) {
     let script = "import os, sys\nfor _ in range(int(sys.argv[2])):\n    os.mkdir(sys.argv[1]); os.chdir(sys.argv[1])\nopen('x', 'w').write('x')\n";
     let made = std::process::Command::new("/usr/bin/python3")
@@ -156,7 +157,7 @@ fn the_copy_is_not_written_through_a_link() {
     });
 }
 
-/// Runs a skill with so many folders in each other, which is refused.
+/// Runs a skill with this many nested folders, which is refused.
 fn is_refused(stage: &Stage, skill: &str, name: &str, times: usize, why: &str) {
     let script = "cat \"$METIER_SKILL_DIR/.git/description\"\necho ran\n";
     stage.scripted(skill, SCRIPTS, script);
@@ -180,7 +181,7 @@ fn a_skill_that_is_too_deep_is_refused() {
 // case 148
 #[test]
 fn a_skill_with_a_path_that_is_too_long_is_refused() {
-    // As who runs the tests: giving such a path to another user takes as many steps as making it.
+    // As the user who runs the tests: giving such a path to another user takes as many steps as creating it.
     let (stage, name) = (Stage::new(), "x".repeat(100));
     is_refused(&stage, "long", &name, 42, "has more than 2048 bytes");
 }
@@ -270,7 +271,7 @@ fn deep_folders_of_an_untrusted_clone_do_not_slow_a_list() {
     assert!(used.as_millis() < 1_000, "{used:?}");
 }
 
-/// A user's own skill and one of the same name that a project brings.
+/// A user's own skill, and a project's skill with the same name.
 fn two_of_one_name() -> Stage {
     let stage = Stage::new();
     let front = "permissions: [\"shell:exec(echo *)\"]\n";
@@ -376,14 +377,14 @@ fn a_skill_is_disabled_by_its_name_and_by_its_key() {
     }
 }
 
-/// What a skill of the property below is made of.
+/// The parts of a skill in the property test below.
 #[derive(Clone, Debug)]
 enum Piece {
     File(Vec<u8>, bool),
     Link(&'static str),
 }
 
-/// Numbers from a seed, so that a failure can be repeated.
+/// Numbers from a seed, so that a failure can be reproduced.
 struct Dice(u64);
 
 impl Dice {
@@ -396,7 +397,7 @@ impl Dice {
     }
 }
 
-/// A random path and what is there.
+/// A random path and its content.
 fn piece(dice: &mut Dice) -> (Vec<u8>, Piece) {
     const NAMES: [&[u8]; 14] = [
         b"a",
@@ -440,7 +441,7 @@ fn piece(dice: &mut Dice) -> (Vec<u8>, Piece) {
     (names.join(&b'/'), what)
 }
 
-/// Puts a piece into a folder, unless something else has its place.
+/// Puts a piece into a folder, unless its path is already taken.
 fn put(folder: &Path, path: &[u8], piece: &Piece) -> bool {
     let at = folder.join(OsStr::from_bytes(path));
     let Some(parent) = at.parent() else {
@@ -472,8 +473,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a child that looks at everything below its folder prints: the names of all files and links, how many bytes the files
-/// have, and these bytes with each run of one letter as one.
+/// The output of a child that reads everything below its folder: the names of all files and links, the sizes of the files, and their bytes
+/// with each run of one letter reduced to one.
 const LOOK: &str = "cd \"$METIER_SKILL_DIR\" || exit 9\nexport LC_ALL=C\n\
     find . ! -type d -print0 | sort -z | od -An -v -tx1 | tr -d ' \\n'; echo\n\
     find . -type f -print0 | sort -z | xargs -0 cat -- | wc -c\n\

@@ -1,10 +1,10 @@
-//! Lines of a body: what a scope does not hold is not run, and what a command prints is never read again.
+//! Command lines of a body: a command outside the scope is not run, and the output of a command is never interpreted again.
 
 use std::fs;
 
 use crate::stage::{Stage, field};
 
-/// A `gh` that says so when it runs, and a marker that anything else would leave.
+/// A `gh` that reports that it runs, and a marker that any other program would leave.
 fn stage() -> Stage {
     let stage = Stage::new();
     stage.context.bin("gh", "#!/bin/sh\necho gh ran: \"$@\"\n");
@@ -107,7 +107,7 @@ fn what_a_scope_does_not_hold_is_not() {
     );
 }
 
-/// Without a declaration exactly the line is approved; another value in its place changes nothing about that.
+/// Without a declaration, exactly this line is approved; a different value in its place does not change that.
 // case 73, 74, 75, 78
 #[test]
 fn an_argument_is_a_value_wherever_it_stands() {
@@ -135,7 +135,7 @@ fn an_argument_is_a_value_wherever_it_stands() {
     }
 }
 
-/// A program of the skill's own does not stand in for one of the system.
+/// A program of the skill does not replace one of the system.
 // case 80
 #[test]
 fn a_program_in_the_skill_s_folder_is_not_found() {
@@ -157,7 +157,7 @@ fn a_program_in_the_skill_s_folder_is_not_found() {
     }
     let right = stage.show("s", &[]);
     assert_eq!(right.stdout.trim(), "the right git", "{}", right.snapshot());
-    // Even where the user's own PATH leads there, or starts in the folder that one happens to be in.
+    // Even if the user's own PATH leads there, or starts in the folder that contains one.
     let bin = stage.context.path("$BIN/git");
     let path = format!(
         "{}::.:bin:{}:/usr/bin:/bin",
@@ -205,7 +205,7 @@ fn a_read_stays_in_its_folder() {
     }
 }
 
-/// What a command prints stands where the command stood, and that is all.
+/// The output of a command replaces the command, and nothing else changes.
 // case 82
 #[test]
 fn what_a_command_prints_is_never_read_again() {
@@ -264,7 +264,7 @@ fn output_is_bounded_and_becomes_text() {
     );
 }
 
-/// What the log shows can't act on the terminal that shows it.
+/// Text in the log can't affect the terminal that shows it.
 // case 105
 #[test]
 fn names_and_arguments_do_not_forge_the_log() {

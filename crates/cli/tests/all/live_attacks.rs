@@ -1,4 +1,4 @@
-//! Hostile skills in the rooms of hooks and WebAssembly: what one of them tried, and what comes of it.
+//! Hostile hooks and WebAssembly skills: what each of them tries, and the result.
 
 use metier_runtime::live::CallError;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::{
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
 
-/// A skill `a` whose own code answers a phase with something that is no event, and whose other hooks come behind it.
+/// A skill `a` whose own code answers a phase with a value that is not an event, and whose other hooks are called after it.
 fn odd_answer(live: &Live, phase: &str, files: &[(&str, &str)]) {
     let code = format!(
         "import {{ Skill }} from 'metier';\nconst skill = new Skill();\n\
@@ -63,7 +63,7 @@ fn a_command_after_an_answer_that_is_not_an_event_changes_the_real_one() {
 #[test]
 fn what_others_are_started_with_is_nobodys_to_write() {
     let live = Live::new();
-    // As the program has it: below the user's home, where a grant may reach.
+    // As in the program: below the user's home, which a grant can cover.
     let victim = live
         .stage
         .context
@@ -124,7 +124,7 @@ fn what_a_hook_adds_to_a_prompt_closes_no_frame_of_ours() {
 
 #[test]
 fn a_refusal_with_too_much_output_still_counts() {
-    // As a check does that repeats what it was asked about, which is for others to choose.
+    // Like a check that repeats its input, which others can choose.
     let command = "printf '{\"decision\": \"block\", \"reason\": \"'; head -c 100000 /dev/zero | tr '\\0' x; echo '\"}'";
     let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [
         { "type": "command", "command": command }

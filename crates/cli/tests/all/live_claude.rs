@@ -1,4 +1,4 @@
-//! Commands of Claude: when they run, what they read, what they may say, and what they need.
+//! Commands of Claude: when they run, their input, the answers that they may give, and their requirements.
 
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
     stage::{bytes_below, holds},
 };
 
-/// A room with a tool that answers with its input, and a skill `a` with these hooks in `hooks/hooks.json`.
+/// A fixture with a tool that returns its input, and a skill `a` with these hooks in `hooks/hooks.json`.
 fn room(hooks: &Value, scripts: &[(&str, &str)]) -> Live {
     let live = Live::new();
     let json = json!({ "hooks": hooks }).to_string();

@@ -1,6 +1,6 @@
-//! Activated and deactivated again and again: nothing grows, nothing stays.
+//! Repeated activation and deactivation: nothing grows, and nothing is left.
 //!
-//! What a process has is measured in one that does nothing else: this test runs itself again, as a child.
+//! Resources are measured in a process that does nothing else: this test runs itself again, as a child.
 
 use std::{collections::BTreeMap, env, time::Instant};
 
@@ -12,7 +12,7 @@ use crate::live_room::{Live, alone_in_a_process, holds, left_running, shell, too
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_CYCLES";
 
-/// A program that says as little as a skill can.
+/// A program that prints as little as a skill can.
 fn trivial() -> String {
     shell(&[
         (
@@ -24,7 +24,7 @@ fn trivial() -> String {
     ])
 }
 
-/// Activates, calls and deactivates a skill so many times; what the process has after the first tenth and at the end.
+/// Activates, calls and deactivates a skill this many times; returns the resources of the process after the first tenth and at the end.
 fn cycle(runtime: &Runtime, name: &str, times: usize) -> String {
     let begin = Instant::now();
     let mut early = BTreeMap::new();
@@ -41,7 +41,7 @@ fn cycle(runtime: &Runtime, name: &str, times: usize) -> String {
     for what in ["threads", "files", "children"] {
         assert_eq!(late[what], early[what], "{name}: {what}");
     }
-    // Each activation would have to leave less than four kilobytes to stay below this.
+    // Each activation would have to leak less than four kilobytes to stay below this.
     let grown = late["memory"].saturating_sub(early["memory"]);
     assert!(grown < 512 + times, "{name}: {grown} kB more");
     format!(
@@ -103,7 +103,7 @@ fn a_session_keeps_to_the_bytes_that_it_saw_first() {
     });
 }
 
-/// What is changed while it runs is not taken up: neither by the skill that runs, nor when its program is started again.
+/// Changes during a run have no effect: neither on the running skill, nor when its program is restarted.
 #[test]
 fn a_skill_that_runs_does_not_become_another_one() {
     let live = Live::new();
@@ -162,7 +162,7 @@ fn what_a_skill_contributed_is_gone_when_it_is() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
-/// A skill that is activated again, or through another skill, does what it did before.
+/// A skill that is activated again, or through another skill, behaves as before.
 // case 131
 #[test]
 fn how_often_something_was_done_in_a_turn_is_not_forgotten_by_a_new_activation() {

@@ -1,4 +1,4 @@
-//! Deno: the flags that a grant becomes, and what holds where the flags would let something through.
+//! Deno: the flags that result from a grant, and the checks that apply where the flags would allow too much.
 
 use std::{
     io::{Read, Write},
@@ -15,7 +15,7 @@ use metier_testkit::needed;
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
 
-/// What a handler says when it does this; what it throws if it throws.
+/// The error message of a handler that does this, or the value that it throws.
 fn says(live: &Live, permissions: &[&str], code: &str) -> String {
     let handler = format!(
         "import fs from 'node:fs';\n\
@@ -26,7 +26,7 @@ fn says(live: &Live, permissions: &[&str], code: &str) -> String {
          }};\n"
     );
     live.hooked("a", permissions, &[(HANDLER, &handler)]);
-    // What its code is seen to do is asked for too, and here it is not approved.
+    // The permissions that its code uses are requested too, and here they are not approved.
     let approved: &[&str] = if permissions.is_empty() { &[] } else { &["a"] };
     live.session(approved, |runtime| {
         runtime.activate("a").unwrap();

@@ -1,4 +1,4 @@
-//! Programs that end in the middle of their work: who called is told, the next call finds it in order, and nothing stays behind.
+//! Programs that end during a call: the caller gets an error, the next call works, and nothing is left.
 
 use std::{fs, process::Command, thread, time::Duration};
 
@@ -27,19 +27,19 @@ fn frail() -> Live {
     live
 }
 
-/// What happened to its program.
+/// The fate of its program.
 fn runs(receipts: &[Receipt]) -> Vec<String> {
     let mut lines = lines(receipts);
     lines.retain(|line| line.starts_with("frail skill:run "));
     lines
 }
 
-/// Kills the program of a skill as soon as it is in the middle of its call.
+/// Kills the program of a skill as soon as it handles its call.
 fn kill_when_waiting(live: &Live) {
     let place = live.stage.context.path("skills/frail/main.py");
     let place = place.canonicalize().unwrap();
     let place = place.to_str().unwrap();
-    // The file is there as soon as the program may write it.
+    // The file exists as soon as the program may write it.
     wait_until("the tool", || {
         !live.stage.context.read("waiting.txt").is_empty()
     });
@@ -124,7 +124,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
         let mut runs = runs(&receipts);
         let start = "frail skill:run main.py: error: exit code 3";
         assert_eq!(runs.extract_if(.., |line| line == start).count(), 5);
-        // How long was waited in fact is not told by the test.
+        // The test does not know how long the wait actually was.
         for line in &mut runs {
             if let Some((before, _)) = line.split_once(", after ") {
                 *line = before.to_owned();
@@ -173,7 +173,7 @@ fn a_program_that_never_answers_is_ended_when_its_time_is_over() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
-/// What people see of it on the command line.
+/// The messages that users see on the command line.
 #[test]
 fn programs_that_misbehave_are_named_with_what_they_did() {
     let hello = "answer '{\"tools\":[{\"name\":\"t\",\"description\":\"\",\"input_schema\":{\"type\":\"object\"}}]}'";

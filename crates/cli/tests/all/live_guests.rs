@@ -1,4 +1,4 @@
-//! Components as their authors build them: what `metier new` writes in Rust, with the compiler that `cargo xtask guests` gets.
+//! Components as their authors build them: the Rust templates of `metier new`, with the compiler that `cargo xtask guests` installs.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::{
 
 const TYPES: &[&str] = &["tool", "prompt", "workflow", "security-rule", "transform"];
 
-/// A file that `cargo xtask guests` made.
+/// A file that `cargo xtask guests` created.
 pub(crate) fn guest(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
     let file = target.unwrap().join("guests").join(name);
@@ -25,7 +25,7 @@ pub(crate) fn guest(name: &str) -> PathBuf {
     file
 }
 
-/// Builds a component as the README of a new skill says where rustup has no target; the file.
+/// Builds a component as the README of a new skill describes it for machines where rustup lacks the target; returns the file.
 fn build(package: &Path, name: &str) -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--release", "--config"])
@@ -33,7 +33,7 @@ fn build(package: &Path, name: &str) -> PathBuf {
         .env("RUSTC_BOOTSTRAP", "1")
         // It would override the folder that the configuration names.
         .env_remove("CARGO_TARGET_DIR")
-        // Lints are for this repository, not for what is built from it.
+        // Lints are for this repository, not for packages that are built from it.
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .current_dir(package)
         .output()
@@ -61,7 +61,7 @@ fn a_new_component_of_every_type_is_built_and_passes_its_tests() {
         let built = build(&context.path(name), name);
         fs::create_dir(context.path(&format!("{name}/lib"))).unwrap();
         fs::copy(built, context.path(&format!("{name}/lib/skill.wasm"))).unwrap();
-        // What is built is read by the scanner like everything else, so it need not be accepted unread.
+        // The scanner reads build output like everything else, so it need not be accepted unread.
         for arguments in [
             &["validate", "--strict", name][..],
             &["scan", "--fail-on", "warning", name],

@@ -1,5 +1,5 @@
-//! One skill in four guises: found, picked, asked about, approved, called, changed by another skill's hooks and gone again. What is
-//! written down about it is the same whatever it is written in.
+//! One skill in four languages: found, selected, approved, called, changed by another skill's hooks, and deactivated. The receipts about it
+//! are the same in every language.
 
 use std::{
     env, fs,
@@ -15,7 +15,7 @@ use crate::{
     stage::field,
 };
 
-/// The skill, but for the file that is run.
+/// The skill, without the file that is run.
 const FRONT: &str = "types: [tool]\ntriggers: {keywords: [greet]}\n";
 
 const ASKS: &[&str] = &[
@@ -24,7 +24,7 @@ const ASKS: &[&str] = &[
     "shell:exec(echo *)",
 ];
 
-/// A skill that says what the other one is told, and what it answers.
+/// A skill that changes the input and the answer of the other one.
 const POLITE: &str = r#"
 def before(event):
     event["input"]["who"] = "Countess " + event["input"]["who"]
@@ -103,7 +103,7 @@ fn node() -> PathBuf {
     node.canonicalize().unwrap()
 }
 
-/// The skill in Rust: an example, which cargo builds beside the tests unless only some of them were asked for.
+/// The skill in Rust: an example, which cargo builds with the tests unless only some of them were requested.
 fn herald() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let built = tests.parent().and_then(Path::parent).unwrap();
@@ -123,7 +123,7 @@ fn herald() -> PathBuf {
     herald
 }
 
-/// The life of the skill; what was written down about it, the oldest first, without what is different each time.
+/// Runs the skill through its life; returns its receipts, the oldest first, without the parts that always differ.
 fn life(guise: Guise) -> Vec<String> {
     let live = guise.live();
     let listed = live.json(&["list"]);
@@ -180,7 +180,7 @@ fn life(guise: Guise) -> Vec<String> {
     let mut receipts = live.stage.receipts();
     receipts.reverse();
     let own = receipts.iter().filter(|receipt| {
-        // The program itself is asked about where there is one, and has a receipt from its start to its end.
+        // Where the skill is a program, running it requires a permission, and has a receipt from its start to its end.
         field(receipt, "detail") != program && field(receipt, "act") != "skill:run"
     });
     own.map(|receipt| normal(&live, receipt)).collect()
@@ -189,7 +189,7 @@ fn life(guise: Guise) -> Vec<String> {
 fn normal(live: &Live, receipt: &Value) -> String {
     let words = ["skill", "act", "detail", "decision", "outcome"];
     let words = words.map(|name| field(receipt, name)).join(" | ");
-    // A language says where it happened, in words of its own.
+    // Each language reports the position of an error in its own words.
     let reason = field(receipt, "reason").lines().next().unwrap_or_default();
     let reason = reason.find('`').map_or(reason, |start| &reason[start..]);
     let line = format!("{words} | {reason}");
@@ -215,7 +215,7 @@ fn what_is_written_down_is_the_same_whatever_a_skill_is_written_in() {
     }
 }
 
-/// What confines a skill is written down when it is activated; that differs, and nothing else does.
+/// The sandbox of a skill is recorded when it is activated; it differs, and nothing else does.
 #[test]
 fn what_confines_a_skill_is_written_down_when_it_is_activated() {
     for (guise, expected) in [(Guise::Starlark, "worker"), (Guise::Python, "namespaces")] {

@@ -1,4 +1,4 @@
-//! Hooks: whose turn it is, what they may change, and what becomes of a call when one of them fails.
+//! Hooks: their order, the changes that they may make, and the result of a call when one of them fails.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const PLAIN: &str = "types: [prompt]\n";
 const TOOL: &str = "types: [tool]\n";
 const RULE: &str = "types: [security-rule]\n";
 
-/// Appends a word to what is called, and to what it answers.
+/// Appends a word to the input of a call, and to its answer.
 fn trail(word: &str) -> String {
     format!(
         "def before(event):\n    event[\"input\"][\"trail\"].append(\"{word}\")\n    return event\n\
@@ -21,12 +21,12 @@ fn trail(word: &str) -> String {
     )
 }
 
-/// A tool that answers with the trail that it was given.
+/// A tool that returns the trail from its input.
 fn echo() -> String {
     tool("return list(input[\"trail\"]) + [\"|\"]")
 }
 
-/// Three skills with a hook, one of each source, and one with a tool.
+/// Three skills with a hook, one from each source, and one with a tool.
 fn three() -> Live {
     let mut live = Live::new();
     live.roots = vec![
@@ -59,7 +59,7 @@ fn empty_trail() -> Value {
 fn hooks_are_called_by_source_and_each_sees_what_the_one_before_left() {
     let live = three();
     live.session(&["second"], |runtime| {
-        // In another order than they are called in.
+        // In a different order than the hooks are called in.
         activate(runtime, &["third", "echo", "second", "first"]);
         let called = runtime.call("echo", "t", &empty_trail()).unwrap();
         let expected = ["first", "second", "third", "|", "first", "second", "third"];
@@ -77,7 +77,7 @@ fn hooks_are_called_by_source_and_each_sees_what_the_one_before_left() {
                 "third hook:after_tool_result changed the result of echo__t: ok",
             ]
         );
-        // Who is gone is not asked.
+        // A deactivated skill is not called.
         runtime.deactivate("second").unwrap();
         let called = runtime.call("echo", "t", &empty_trail()).unwrap();
         assert_eq!(
@@ -190,7 +190,7 @@ fn what_is_permitted_is_decided_on_the_input_that_the_last_hook_left() {
     });
 }
 
-/// A hook that changes the input into something else than the tool takes.
+/// A hook that replaces the input by something that the tool does not accept.
 #[test]
 fn what_a_hook_leaves_must_fit_the_tool() {
     let live = Live::new();
@@ -232,7 +232,7 @@ fn broken(fail_closed: bool) -> String {
     )
 }
 
-/// A program that says it has a hook, and never answers it.
+/// A program that declares a hook, and never answers it.
 fn silent(fail_closed: bool) -> String {
     let hook = format!("{{\"phase\":\"before_tool_call\",\"fail_closed\":{fail_closed}}}");
     shell(&[
@@ -354,7 +354,7 @@ fn findings_are_added_by_hooks_and_never_removed() {
     });
 }
 
-/// A skill whose tool calls another one is at work when its own hook is to be asked about that.
+/// A skill whose tool calls another one is busy when its own hook would have to be called for that.
 #[test]
 fn the_hook_of_a_waiting_skill_is_skipped_unless_it_is_required() {
     for (types, fail_closed) in [("types: [tool, security-rule]\n", true), (TOOL, false)] {

@@ -1,4 +1,4 @@
-//! Starlark that means harm, from the command line: each ends with a reason and the code 1, and nothing is left of it.
+//! Malicious Starlark, from the command line: each run ends with a reason and exit code 1, and leaves nothing.
 
 use std::{env, thread};
 
@@ -9,12 +9,12 @@ use crate::live_room::{Live, alone_in_a_process, keeps_nothing_of, left_running,
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_HOSTILE";
 
-/// What takes too long: by the number of its steps, or by the clock where the interpreter is slow.
+/// Code that takes too long: by the number of its steps, or by the clock where the interpreter is slow.
 const SLOW: &str =
     "this takes too long: more than 20000000 steps|took longer than 2 s and was stopped";
-/// What takes too much: step by step, or at once, and then the process is ended by the system.
+/// Code that takes too much memory: step by step, or all at once, in which case the system kills the process.
 const BIG: &str = "this takes too much memory: more than 67108864 bytes|ended before it answered `";
-const DEEP: &str = "too many nested calls; is there a recursion without an end?";
+const DEEP: &str = "too many nested calls; is there an infinite recursion?";
 const BELOW: &str = "must be a path below the skill's folder";
 
 /// Bodies of a tool, and the error that its caller gets; `|` separates alternatives.
@@ -143,7 +143,7 @@ fn check(name: &str, code: &str, expected: &str) {
         "{name}: {}",
         output.snapshot()
     );
-    // However much it says, there is an end to it.
+    // However much it logs, there is a limit.
     assert!(said.len() < 200_000, "{name}: {} bytes", said.len());
     assert_eq!(left_running(&live), [""; 0], "{name}");
 }
@@ -180,7 +180,7 @@ fn alone() {
     live.skill("good", TOOL, &[], ("main.star", &tool("return 1")));
     live.session(&[], |runtime| {
         let call = |name: &str| {
-            // One that does not even start has no tool to be called.
+            // A skill that does not even start has no tool that could be called.
             if runtime.activate(name).is_ok() {
                 let called = runtime.call(name, "t", &json!({}));
                 assert_eq!(called.is_ok_and(|called| !called.is_error), name == "good");

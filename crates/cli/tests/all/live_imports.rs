@@ -1,4 +1,4 @@
-//! How handlers of OpenClaw import and export: every way that people write, with the same result in both engines.
+//! How handlers of OpenClaw import and export: every form in use, with the same result in both engines.
 
 use metier_runtime::live::ActivateError;
 
@@ -7,7 +7,7 @@ use crate::{
     live_room::lines,
 };
 
-/// What a handler imports as an ES module, and what it says with it.
+/// An import of a handler as an ES module, and the text that it produces.
 const IMPORTS: &[(&str, &str)] = &[
     ("", "'plain'"),
     ("import os from 'os';", "os.homedir()"),
@@ -88,7 +88,7 @@ const TYPED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a handler requires as CommonJS.
+/// The modules that a handler requires as CommonJS.
 const REQUIRES: &[(&str, &str)] = &[
     ("", "'plain'"),
     ("const os = require('os');", "os.homedir()"),
@@ -112,7 +112,7 @@ const EXPORTS: &[&str] = &[
     "import { runHook } from 'openclaw/hooks';\nrunHook(async (event) => { BODY });",
 ];
 
-/// And of CommonJS.
+/// And every way for CommonJS.
 const ASSIGNED: &[&str] = &[
     "module.exports = async (event) => { BODY };",
     "module.exports = { handler: async (event) => { BODY } };",
@@ -135,7 +135,7 @@ fn pairs(imports: &[(&str, &str)], exports: &[&str]) -> Vec<String> {
     all
 }
 
-/// Every file with every ending that it may have.
+/// Every file with every extension that it may have.
 fn files() -> Vec<(&'static str, String)> {
     let modules = pairs(IMPORTS, EXPORTS);
     let common = pairs(REQUIRES, ASSIGNED);
@@ -171,7 +171,7 @@ fn every_way_to_import_and_export_works_alike_in_both_engines() {
     for engine in engines() {
         let mut live = room(&engine);
         live.variables.insert("HOME".to_owned(), "/home/ada".into());
-        // Thirty-two handlers in a skill: starting an engine for each would take its time.
+        // Thirty-two handlers in one skill: starting an engine for each would take too long.
         let mut said = Vec::new();
         for (number, chunk) in files.chunks(32).enumerate() {
             let name = format!("chunk-{number}");
@@ -240,7 +240,7 @@ fn without_its_grant_a_home_is_not_known() {
     }
 }
 
-/// Files that can't be loaded, and what a report about them names.
+/// Files that can't be loaded, and the details in the report about them.
 const BROKEN: &[(&str, &str)] = &[
     (
         "import x from 'left-pad';\nexport default () => x;\n",

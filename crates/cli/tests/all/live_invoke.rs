@@ -1,4 +1,4 @@
-//! Skills that invoke skills: with what both may do, never in circles, and each with an approval of its own.
+//! Skills that invoke skills: with the permissions that both have, never in cycles, and each with its own approval.
 
 use metier_runtime::live::{Called, Runtime};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn a_skill_does_for_another_only_what_both_may_do() {
                 receipts.contains(&"b skill:activate a: ok".to_owned()),
                 "{file}: {receipts:?}"
             );
-            // By itself it may.
+            // By itself it is allowed.
             let called = call(runtime, "b");
             assert_eq!(called.output, "done", "{file}");
             assert!(live.stage.has("out.txt"), "{file}");
@@ -138,7 +138,7 @@ fn a_skill_without_the_permission_invokes_nothing() {
     }
 }
 
-/// Skills that invoke each other, each the next one.
+/// Skills that each invoke the next one.
 fn chain(names: &[&str], last: &str) -> Live {
     let live = Live::new();
     let next = names.iter().skip(1).copied().chain([last]);
@@ -188,7 +188,7 @@ fn a_chain_of_skills_has_an_end() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
-/// A program that leaves the input out means an empty one.
+/// Omitting the input means an empty one.
 #[test]
 fn an_empty_input_can_be_omitted() {
     let live = Live::new();

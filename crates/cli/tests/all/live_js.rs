@@ -1,5 +1,5 @@
-//! Skills in JavaScript and TypeScript, in the engine of the real program: what they may do is decided where it is for all others, and
-//! nothing that they do to their worker reaches further.
+//! Skills in JavaScript and TypeScript, in the engine of the real program: their permissions are checked where those of all other skills
+//! are, and nothing that they do to their worker has an effect outside it.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -31,7 +31,7 @@ fn tool(body: &str) -> String {
     )
 }
 
-/// What the tool of an approved skill answers.
+/// The answer of the tool of an approved skill.
 fn call(live: &Live, name: &str) -> Value {
     live.session(&[name], |runtime| {
         runtime.activate(name).unwrap();
@@ -190,7 +190,7 @@ fn code_that_means_harm_ends_with_a_reason() {
     ] {
         let mut live = Live::new();
         skill(&live, name, &[], &tool(body));
-        // Only what never ends by itself has to be waited for.
+        // Only code that never ends by itself has to be waited for.
         if expected.starts_with("took longer") {
             live.stage
                 .context
@@ -241,7 +241,7 @@ fn code_that_means_harm_ends_with_a_reason() {
     }
 }
 
-/// A handler of an OpenClaw hook that uses everything for which an engine might want more from the system.
+/// A handler of an OpenClaw hook that uses every feature for which an engine might need more from the system.
 const HANDLER: &str = r#"
 import type { HookHandler } from "openclaw/hooks";
 import fs from "node:fs";
@@ -316,7 +316,7 @@ fn a_handler_of_a_hook_needs_no_more_than_its_room_has() {
     assert!(worker.wait().unwrap().success());
 }
 
-/// Of every backend that can't know the name of its file; the others have one.
+/// For every backend that can't derive the name of its file; the others have a default.
 #[test]
 fn the_error_about_a_missing_entrypoint_shows_what_to_add() {
     let live = Live::new();

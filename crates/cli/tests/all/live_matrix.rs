@@ -1,9 +1,8 @@
-//! Every function of the SDK against every state of its permission, as text: granted nothing, exactly what it takes, the same
+//! Every function of the SDK against every state of its permission, as text: nothing granted, exactly the required permission, the same
 //! permission for something else, and denied.
 //!
-//! The functions come from the table that documents them, so a new one fails here until it has a row. Each cell is a call in a real
-//! worker or a real program, and what was written down about it. `METIER_BLESS=1` rewrites `live_matrix.txt`: the diff is what to
-//! review.
+//! The functions come from the table that documents them, so a new one fails here until it has a row. Each cell is a call in a real worker
+//! or a real program, and the receipts about it. `METIER_BLESS=1` rewrites `live_matrix.txt`: the diff is the thing to review.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -23,20 +22,20 @@ use crate::{
 
 const TOOL: &str = "types: [tool]\n";
 
-/// A function of the SDK: what it takes, what would not do, and how it is called.
+/// A function of the SDK: the permission that it requires, one that is not sufficient, and a call of it.
 struct Row {
     builtin: &'static StarlarkBuiltin,
-    /// What must be granted; nothing for what stays inside.
+    /// The required permission; none for functions that stay inside.
     exact: Option<String>,
     /// The same permission, for something else.
     elsewhere: Option<String>,
     /// Its arguments in Starlark.
     arguments: String,
-    /// What a program asks for.
+    /// The request of a program.
     params: Value,
 }
 
-/// Everything that the host does for a skill.
+/// Every function that the host provides to a skill.
 fn rows(port: u16) -> Vec<Row> {
     let builtins = reference().iter();
     let asks = builtins.filter(|builtin| builtin.request.is_some());
@@ -143,7 +142,7 @@ fn row(builtin: &'static StarlarkBuiltin, port: u16) -> Row {
     }
 }
 
-/// A tool for each function, and another one that would rather have nothing than an error.
+/// A tool for each function, and another one that asks for nothing instead of an error.
 fn in_starlark(rows: &[&Row]) -> String {
     let mut code = String::new();
     for row in rows {
@@ -163,7 +162,7 @@ fn in_starlark(rows: &[&Row]) -> String {
     code
 }
 
-/// A program that passes on what it is told to ask for, and what it was answered.
+/// A program that passes on the request in its input, and the answer that it got.
 fn in_python() -> String {
     python(
         "from metier import HostError\n\
@@ -180,7 +179,7 @@ enum Guise {
 
 const GUISES: [(Guise, &str); 2] = [(Guise::Starlark, "starlark"), (Guise::Program, "program")];
 
-/// The table, and the machine that it is made on.
+/// The table, and the machine on which it is computed.
 struct Matrix {
     live: Live,
     rows: Vec<Row>,
@@ -237,7 +236,7 @@ impl Matrix {
         self.live.skill(&name, TOOL, &asks, (file, &code));
     }
 
-    /// One cell: what the skill was told, and what was written down.
+    /// One cell: the answer to the skill, and the receipts.
     fn cell(&self, runtime: &Runtime, guise: Guise, kind: &str, row: &Row, prefix: &str) -> String {
         let name = named(guise, kind);
         if let Err(error) = runtime.activate(&name) {
@@ -288,7 +287,7 @@ fn named(guise: Guise, kind: &str) -> String {
     }
 }
 
-/// What a skill was told, on one line.
+/// The answer to a skill, on one line.
 fn told(called: &Called) -> String {
     match &called.output {
         Value::String(done) if done == "done" => "done".to_owned(),
@@ -331,7 +330,7 @@ fn repository(live: &Live) {
     }
 }
 
-/// A page that answers as often as it is asked.
+/// A page that answers as often as it is requested.
 fn page() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -347,14 +346,14 @@ fn page() -> u16 {
 }
 
 impl Row {
-    /// The skill that is about it alone.
+    /// The skill that is only for this.
     fn kind(&self, kind: &str) -> String {
         format!("{kind}-{}", self.builtin.name.replace('_', "-"))
     }
 }
 
 impl Matrix {
-    /// What people deny is denied by the program, and remembered.
+    /// The user's denials are applied by the program, and stored.
     fn deny(&self) {
         for row in &self.rows {
             let Some(exact) = &row.exact else { continue };
@@ -366,7 +365,7 @@ impl Matrix {
         }
     }
 
-    /// Every skill there is: what is refused is not refused for want of an approval.
+    /// Every skill: a refusal is then never due to a missing approval.
     fn approved(&self) -> Vec<String> {
         let kinds = self.rows.iter();
         let kinds = kinds.flat_map(|row| [row.kind("exactly"), row.kind("denied")]);
@@ -402,7 +401,7 @@ impl Matrix {
             text.push_str(&format!("  {word:<8}  {column:<16}  {cell}\n"));
         }
         for kind in [exactly, denied] {
-            // One that was denied was never there.
+            // A denied skill was never active.
             runtime.deactivate(&named(guise, &kind)).ok();
         }
         text

@@ -1,6 +1,6 @@
-//! Malicious and broken libraries: each is a typed error for the caller, the host is unharmed, and the next call works.
+//! Malicious and broken libraries: each causes a typed error for the caller, the host is unharmed, and the next call works.
 //!
-//! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
+//! They are real libraries, built here from C with `cc`; `../native/good.c` contains everything except their faults.
 
 use std::{env, fs, path::PathBuf, process::Command, thread, time::Duration};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::live_room::{Live, PROGRAM, alone_in_a_process, keeps_nothing_of, left_running, lines};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
-/// How long those may take that would take for ever.
+/// The time limit for those that would take forever.
 const SHORT: Duration = Duration::from_secs(2);
 
 const MARK: &str = "METIER_TEST_NATIVE";
@@ -122,7 +122,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whole files that don't get as far as being called, and what is said about them.
+/// Whole files that fail before they can be called, and the messages about them.
 const LOADS: &[(&str, &str, &str)] = &[
     (
         "constructor-crashes",
@@ -196,7 +196,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What needs no body of its own.
+/// Faults that need no body.
 const NO_TOOL: &str = "return say(answer, \"{\\\"result\\\":{\\\"output\\\":1}}\");";
 
 /// A skill whose library is built from this.
@@ -282,7 +282,7 @@ fn check_load(name: &str, before: &str, expected: &str) {
     refused(&live, name, expected);
 }
 
-/// A skill that is not activated, and why.
+/// A skill that is not activated, and the reason.
 fn refused(live: &Live, name: &str, expected: &str) {
     live.session(&[name], |runtime| {
         let error = runtime.activate(name).unwrap_err().to_string();
@@ -358,12 +358,12 @@ fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
 fn a_file_that_is_not_a_library_is_not_loaded() {
     let live = impatient();
     let context = &live.stage.context;
-    // A library by its first bytes, and nothing after them.
+    // The first bytes of a library, and nothing after them.
     let mut half = fs::read(PROGRAM).unwrap();
     half.truncate(20);
     half[16..18].copy_from_slice(&[3, 0]);
     half.resize(200, 0);
-    // The same for a processor that has no 64 bits.
+    // The same for a processor that is not a 64-bit one.
     let mut other = half.clone();
     other[18..20].copy_from_slice(&[40, 0]);
     let files: [(&str, &[u8], &str); 5] = [
@@ -411,7 +411,7 @@ fn what_a_library_prints_is_its_log_and_never_an_answer() {
     });
 }
 
-/// Asks for a file, and answers with what it was told, as a text.
+/// Requests a file, and returns the host's reply as text.
 const ASKS: &str = r#"
 static char told[4096];
 static void ask(const struct metier_host *host)
@@ -484,7 +484,7 @@ fn a_library_needs_the_permission_that_a_program_needs() {
     );
 }
 
-/// Tries what it was not granted, with no word to its host; each letter is something that worked.
+/// Tries acts that were not granted, without asking its host; each letter stands for an act that succeeded.
 const REACHES: &str = "char got[8] = \"\"; int fd;
     if ((fd = open(\"greeting.txt\", O_RDONLY)) >= 0) strcat(got, \"g\");
     if ((fd = open(\"secret.txt\", O_RDONLY)) >= 0) strcat(got, \"s\");
@@ -512,7 +512,7 @@ fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
     );
     live.session(&["reaches"], |runtime| {
         runtime.activate("reaches").unwrap();
-        // What was granted it may open itself, as a program may.
+        // It may open granted files directly, as a program may.
         assert_eq!(called(runtime, "reaches", &json!({})).as_deref(), Ok("g"));
     });
     assert!(!live.stage.has("new.txt"));

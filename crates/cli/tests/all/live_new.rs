@@ -1,4 +1,5 @@
-//! What `metier new` writes in Rust is built as its README says, and passes its tests. The languages that need no build are in `spec/new.md`.
+//! The Rust skills that `metier new` writes are built as their READMEs describe, and pass their tests. The languages that need no build are
+//! in `spec/new.md`.
 
 use std::fs;
 
@@ -13,7 +14,7 @@ const TYPES: &[&str] = &["tool", "prompt", "workflow", "security-rule", "transfo
 fn a_new_library_of_every_type_is_built_and_passes_its_tests() {
     let live = Live::new();
     let context = &live.stage.context;
-    // The SDK is the one that was written beside the skills; the versions of all else are those of the example.
+    // The SDK is the one that was written beside the skills; all other versions are those of the example.
     let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
     for kind in TYPES {
         let name = format!("new-{kind}");
@@ -54,7 +55,7 @@ fn a_new_program_is_built_beside_the_sdk_that_came_with_it() {
     fs::copy(target.join("debug/new-program"), place).unwrap();
     let tested = context.run(&["test", "new-program"]);
     assert_eq!(tested.code, 0, "{}", tested.snapshot());
-    // What is beside a skill is no skill, and no part of one.
+    // Files beside a skill are neither a skill nor part of one.
     let listed = context.run(&["--root", ".", "list", "--all"]);
     assert!(listed.stderr.contains("1 skill"), "{}", listed.snapshot());
 }

@@ -1,4 +1,4 @@
-//! Handlers of OpenClaw hooks, in every engine: what they see, what comes back, and what becomes of bad ones.
+//! Handlers of OpenClaw hooks, in every engine: their input, their results, and the treatment of bad ones.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::live_room::{Live, deno, left_running, lines, said, tool};
 
-/// A name, and what the configuration says for it.
+/// A name, and its configuration.
 pub(crate) type InEngine = (&'static str, HookSettings);
 
 /// Every engine that runs handlers.
@@ -34,7 +34,7 @@ pub(crate) fn in_deno() -> Result<InEngine, NotRun> {
     Ok(("deno", hooks))
 }
 
-/// A room with this engine.
+/// A fixture with this engine.
 pub(crate) fn room((_, hooks): &InEngine) -> Live {
     let mut live = Live::new();
     live.hooks = hooks.clone();
@@ -50,7 +50,7 @@ pub(crate) fn hook_md(events: &[&str]) -> String {
 const HANDLER: &str = "hooks/openclaw/handler.ts";
 const HOOK_MD: &str = "hooks/openclaw/HOOK.md";
 
-/// What active skills add to a prompt.
+/// The text that active skills add to a prompt.
 pub(crate) fn prompt(runtime: &Runtime) -> Vec<String> {
     let fragments = runtime.fragments().unwrap();
     fragments
@@ -87,7 +87,7 @@ export default handler;
             runtime.activate("a").unwrap();
             let expected = ["Remember.", "Be kind.", "for agent:main:s"];
             assert_eq!(prompt(runtime), expected, "{}", engine.0);
-            // The same again: nothing was kept of the last time.
+            // The same again: nothing was kept from the previous time.
             assert_eq!(prompt(runtime), expected, "{}", engine.0);
             let receipts = lines(&runtime.collect().0);
             assert_eq!(
@@ -372,7 +372,7 @@ fn a_skill_has_code_and_hooks_besides() {
     }
 }
 
-/// What a bad handler does, and what is then written down: one of these words.
+/// The acts of a bad handler, and the resulting receipt: one of these words.
 const BAD: &[(&str, &str, &[&str])] = &[
     (
         "never resolves",
@@ -518,7 +518,7 @@ fn what_a_handler_prints_is_its_log_and_no_answer() {
     }
 }
 
-/// The example, as it lies in the repository: it reminds of what was noted, if it may read it.
+/// The example, as it is in the repository: it reminds of open notes, if it may read them.
 #[test]
 fn the_example_reminds_in_every_engine() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/reminder");
@@ -551,8 +551,8 @@ fn the_example_reminds_in_every_engine() {
     }
 }
 
-/// What a third-party skill adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
-/// with `METIER_HOOKED_SKILL=DIR cargo test -p metier --test all -- --ignored --nocapture a_skill_of_somebody_else`.
+/// The text that a third-party skill adds to a prompt, by its handlers in TypeScript and in JavaScript: the same in every engine. Run it
+/// with `METIER_HOOKED_SKILL=DIR cargo test -p metier-cli --test all -- --ignored --nocapture a_third_party_skill`.
 #[test]
 #[ignore = "needs a skill with handlers, in METIER_HOOKED_SKILL"]
 fn a_third_party_skill_behaves_the_same_in_every_engine() {

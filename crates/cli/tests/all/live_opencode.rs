@@ -1,5 +1,5 @@
-//! The second half of the coding pipeline, with the real OpenCode: what it is told reaches a model, and what the model wants
-//! written is in the project, through the sandbox and nothing else.
+//! The second half of the coding pipeline, with the real OpenCode: its instruction reaches a model, and the files that the model writes are
+//! in the project, written only through the sandbox.
 //!
 //! The model is the one of the test kit, which also judges OpenCode's requests.
 
@@ -48,7 +48,7 @@ fn call(context: &TestContext, input: &Value) -> ProgramOutput {
     context.run(&["--approve-skills", SKILL, "call", SKILL, "opencode", &input])
 }
 
-/// What `references/setup.md` says to write into the configuration, by the number of the piece.
+/// The text that `references/setup.md` tells the user to put into the configuration, by the number of the step.
 fn setup(number: usize) -> String {
     let text = fs::read_to_string(format!("{BUILT_IN}/{SKILL}/references/setup.md")).unwrap();
     let mut pieces = text.split("```toml\n").skip(1);
@@ -56,11 +56,11 @@ fn setup(number: usize) -> String {
     piece.split("```").next().unwrap().to_owned()
 }
 
-/// A project with the program on its `PATH`, set up as the skill's own page says; `at` is where the model is.
+/// A project with the program on its `PATH`, set up as the skill's documentation describes; `at` is the address of the model.
 fn set_up(configuration: &str, at: &str, keys: &[&str]) -> TestContext {
     let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     on_path(&mut context, &opencode());
-    // A machine that is busy with other tests takes its time.
+    // A machine that is busy with other tests is slow.
     context
         .env("METIER_SKILLS_LIMITS_SHELL_EXEC_TIMEOUT", "100")
         .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "110")
@@ -76,7 +76,7 @@ fn set_up(configuration: &str, at: &str, keys: &[&str]) -> TestContext {
     context
 }
 
-/// What was written down about the skill, the newest first.
+/// The receipts of the skill, the newest first.
 fn receipts(context: &TestContext) -> Vec<Value> {
     let output = context.run(&["log", SKILL, "--json", "--limit", "0"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -84,7 +84,7 @@ fn receipts(context: &TestContext) -> Vec<Value> {
     log["receipts"].as_array().unwrap().clone()
 }
 
-/// A model that writes a file, and then says that it did.
+/// A model that writes a file, and then reports that it did.
 fn writes(file: &Path, content: &str) -> [ScriptedTurn; 2] {
     let input = json!({ "filePath": file, "content": content });
     [
@@ -101,7 +101,7 @@ fn the_instruction_reaches_the_model_of_opencode_and_its_files_are_in_the_projec
     let context = set_up(&configuration, &at, &[]);
     let project = context.work().canonicalize().unwrap();
     server.play(writes(&project.join("hello.txt"), "hello\n"));
-    // None of it is for a shell, and none of it is an option.
+    // No part of it is interpreted by a shell or as an option.
     let instruction =
         "--model x/y it's `touch pwned` $(touch pwned) \"; touch pwned; '\nWrite hello.txt";
     let output = call(
@@ -122,7 +122,7 @@ fn the_instruction_reaches_the_model_of_opencode_and_its_files_are_in_the_projec
     );
     assert_eq!(context.read("hello.txt"), "hello\n");
     assert!(!project.join("pwned").exists());
-    // One to do it and one to end; no request for a title, and none to another host.
+    // One to do the work and one to end; no request for a title, and none to another host.
     let requests = server.finish();
     assert_eq!(requests.len(), 2);
     assert!(
@@ -145,7 +145,7 @@ fn the_instruction_reaches_the_model_of_opencode_and_its_files_are_in_the_projec
 
 #[test]
 fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
-    // It asks Anthropic for more than we do.
+    // It requests more from Anthropic than we do.
     let server = ModelServer::start_foreign([]);
     let at = server.url();
     let provider =
@@ -154,7 +154,7 @@ fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
     let mut context = set_up(&configuration, &at, &["ANTHROPIC_API_KEY"]);
     context.env("ANTHROPIC_API_KEY", "sk-of-the-user");
     let project = context.work().canonicalize().unwrap();
-    // In a repository it is told which files are others than before, those that were changed already included.
+    // In a repository, the answer lists the files that differ from before, including those that were already changed.
     context.write("mine.txt", "one\n");
     context.write("notes.txt", "one\n");
     git(&context, &["init", "--quiet"]);
@@ -259,7 +259,7 @@ fn an_opencode_that_takes_too_long_is_stopped_and_the_answer_shows_how_to_raise_
     }
 }
 
-/// What `specKit` takes is what its skill promises to give, word for word; only descriptions come on top.
+/// The input of `specKit` is exactly what its skill promises to deliver; only descriptions are added.
 #[test]
 fn the_tool_of_a_specification_takes_its_contract() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));

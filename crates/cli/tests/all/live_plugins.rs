@@ -1,4 +1,4 @@
-//! Plugins of Claude: their hooks are those of a skill of its own, judged and approved once.
+//! Plugins of Claude: their hooks belong to a separate skill, which is scanned and approved once.
 
 use metier_runtime::live::LifecycleState;
 use serde_json::{Value, json};

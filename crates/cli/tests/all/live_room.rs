@@ -1,7 +1,7 @@
-//! The fixture for skills with code: the stage of `stage.rs`, and a session inside the test itself.
+//! The fixture for skills with code: the one of `stage.rs`, and a session inside the test itself.
 //!
-//! A session is made of the same parts as in the program. Its workers and children are real ones: the interpreter of Starlark and the
-//! fence around a program are the built `metier`.
+//! A session consists of the same parts as in the program. Its workers and children are real: the Starlark interpreter and the sandbox of
+//! programs are in the built `metier`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,22 +39,22 @@ use crate::stage::{Stage, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 
-/// What a skill in Python needs beside it.
+/// The files that a skill in Python needs beside it.
 pub(crate) const PYTHON: &str = include_str!("../../../../sdk/python/metier.py");
 
-/// How long something may take on a machine that is busy with other things.
+/// The time limit on a machine that is busy with other work.
 pub(crate) const HANG: Duration = PATIENCE;
 
-/// A stage, and where its skills are.
+/// A fixture, and the folder of its skills.
 pub(crate) struct Live {
     pub(crate) stage: Stage,
     pub(crate) patience: CallTimeouts,
-    /// Where there are skills, below the working folder; the last has the last word.
+    /// The folders of skills, below the working folder; the last one has precedence.
     pub(crate) roots: Vec<(Source, &'static str)>,
     pub(crate) variables: BTreeMap<String, OsString>,
-    /// What runs hooks in JavaScript.
+    /// The engine for hooks in JavaScript.
     pub(crate) hooks: HookSettings,
-    /// How often in a turn a command may be run, or a page fetched, or a model asked.
+    /// The limits for one turn: commands, fetched pages, and model requests.
     pub(crate) rate: u64,
 }
 
@@ -78,7 +78,7 @@ impl Live {
         }
     }
 
-    /// A skill with code below `skills/`. What it is written in is seen by the ending of the file.
+    /// A skill with code below `skills/`. The extension of the file determines its language.
     pub(crate) fn skill(&self, name: &str, front: &str, permissions: &[&str], code: (&str, &str)) {
         self.skill_in("skills", name, front, permissions, code);
     }
@@ -114,7 +114,7 @@ impl Live {
         }
     }
 
-    /// A skill that is a text and brings hooks along: files of it, by path.
+    /// A text skill with hooks: its files, by path.
     pub(crate) fn hooked(&self, name: &str, permissions: &[&str], files: &[(&str, &str)]) {
         let asks = match permissions {
             [] => String::new(),
@@ -127,7 +127,7 @@ impl Live {
         }
     }
 
-    /// Runs the program on the skills of this room.
+    /// Runs the program on the skills of this fixture.
     pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let roots = self.roots.iter();
         let roots = roots.flat_map(|(source, folder)| {
@@ -140,7 +140,7 @@ impl Live {
         self.stage.context.run(&all)
     }
 
-    /// The same, and the one document that it prints.
+    /// The same; returns the single document that it prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         serde_json::from_str(&output.stdout)
@@ -205,7 +205,7 @@ impl Live {
         runtime.with_model(Arc::new(Parrot))
     }
 
-    /// Where the program keeps its receipts too.
+    /// The path where the program keeps its receipts too.
     pub(crate) fn database(&self) -> PathBuf {
         let folder = self.stage.context.dir("~/.local/share/metier");
         folder.canonicalize().unwrap().join("metier.db")
@@ -249,7 +249,7 @@ impl Live {
     }
 }
 
-/// A language model that says what it was told.
+/// A language model that returns its prompt.
 struct Parrot;
 
 impl Model for Parrot {
@@ -272,13 +272,13 @@ pub(crate) fn tool(body: &str) -> String {
     )
 }
 
-/// Everything that a skill of this room left running. It is looked for until nothing is there, or the patience is over.
+/// Everything that a skill of this fixture left running. The search is repeated until nothing is found, or the time is up.
 pub(crate) fn left_running(live: &Live) -> Vec<String> {
     let home = live.stage.context.home();
     left_in(&home.parent().unwrap().to_string_lossy())
 }
 
-/// The same for a place.
+/// The same for one folder.
 pub(crate) fn left_in(place: &str) -> Vec<String> {
     let until = Instant::now() + HANG;
     loop {
@@ -290,7 +290,7 @@ pub(crate) fn left_in(place: &str) -> Vec<String> {
     }
 }
 
-/// Processes that name a place in their arguments or work in it, and workers without a parent.
+/// Processes that have a folder in their arguments or as their working directory, and workers without a parent.
 fn running(place: &str) -> Vec<String> {
     processes(|folder, words| {
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
@@ -321,11 +321,11 @@ pub(crate) fn processes(is_meant: impl Fn(&Path, &str) -> bool) -> Vec<String> {
     found
 }
 
-/// Whether the parent of a process is one of ours.
+/// Whether the parent of a process is one of our processes.
 fn has_parent(folder: &Path) -> bool {
     let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
     let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
-    // Gone in the meantime: then it has left nothing.
+    // It ended in the meantime, so it left nothing.
     let Some(parent) = parent else { return true };
     let program = fs::read_link(format!("/proc/{}/exe", parent.trim())).unwrap_or_default();
     program == Path::new(PROGRAM) || Some(program) == env::current_exe().ok()
@@ -336,7 +336,7 @@ pub(crate) fn said(lines: &[SkillLine]) -> Vec<String> {
     lines.iter().map(SkillLine::to_string).collect()
 }
 
-/// Receipts as lines: who, what, how it went, why.
+/// Receipts as lines: skill, act, outcome, reason.
 pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
     let line = |receipt: &Receipt| {
         let entry = &receipt.entry;
@@ -352,7 +352,7 @@ pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
     receipts.iter().map(line).collect()
 }
 
-/// A skill in Python; the body registers what it contributes with `skill`.
+/// A skill in Python; the body registers its contributions with `skill`.
 pub(crate) fn python(body: &str) -> String {
     format!(
         "import os, time\nfrom metier import Skill, cancel\nskill = Skill()\n{body}\nskill.serve()\n"
@@ -371,8 +371,8 @@ pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
     )
 }
 
-/// What this process has, by name: memory of its own and the peak of all in kB, threads, open files, children. Pages of the program itself
-/// are read in when they are used first, and are not counted as memory of its own.
+/// The resources of this process, by name: its own memory and the peak of all in kB, threads, open files, children. Pages of the program
+/// itself are loaded on first use, and do not count as its own memory.
 pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let number = |name: &str| {
@@ -410,7 +410,7 @@ pub(crate) fn deno() -> Result<PathBuf, NotRun> {
     Ok(deno.canonicalize().unwrap())
 }
 
-/// This process holds as much after some work as before it. No answer is longer than a line, which has at most four megabytes.
+/// This process uses the same resources after some work as before it. No answer is longer than a line, which has at most four megabytes.
 pub(crate) fn keeps_nothing_of(work: impl FnOnce()) {
     let before = holds();
     work();
@@ -418,14 +418,14 @@ pub(crate) fn keeps_nothing_of(work: impl FnOnce()) {
     for what in ["files", "children"] {
         assert_eq!(after[what], before[what], "{what}: {before:?} → {after:?}");
     }
-    // A thread that was about to end when the work began is not kept by it.
+    // Threads that were just ending before the work began don't count as leftovers of it.
     let (more, most) = (after["threads"], before["threads"]);
     assert!(more <= most, "threads: {before:?} → {after:?}");
     let grown = after["peak"] - before["peak"];
     assert!(grown < 16 * 1024, "{grown} kB: {before:?} → {after:?}");
 }
 
-/// Runs an ignored test of this program in a process that does nothing else; what it prints.
+/// Runs an ignored test of this program in a process that does nothing else; returns its output.
 pub(crate) fn alone_in_a_process(test: &str, mark: &str, value: &str) -> String {
     let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", test, "--ignored", "--nocapture"])

@@ -1,4 +1,4 @@
-//! What active skills tell a model and a wiki, in Starlark and as a program: prompts, answers, sections.
+//! The text that active skills give to a model and a wiki, in Starlark and as a program: prompts, answers, sections.
 
 use metier_sdk::HookPhase;
 use serde_json::json;
@@ -98,7 +98,7 @@ fn a_section_of_a_wiki_gets_context_and_keeps_the_rest() {
     }
 }
 
-/// A skill that says where it is, in Starlark and as a program.
+/// A skill that reports its path, in Starlark and as a program.
 fn talker(file: &str) -> String {
     if file.ends_with(".star") {
         "print(\"loading\")\ndef begin(event):\n    log(\"beginning\")\ndef t(input):\n    log(\"working\")\n    if input.get(\"how\") == \"fail\":\n        fail(\"no\")\n    return 1\n\

@@ -1,6 +1,6 @@
-//! Sessions and threads: a session is bound to none of them, and sessions that work at the same time leave one whole chain of receipts.
+//! Sessions and threads: a session is not bound to a thread, and concurrent sessions produce a single intact chain of receipts.
 //!
-//! What is left running is counted in a process that does nothing else: each test runs itself again, as a child.
+//! Leftovers are counted in a process that does nothing else: each test runs itself again, as a child.
 
 use std::{collections::BTreeMap, env, thread};
 
@@ -44,14 +44,14 @@ fn open(live: &Live, session: &str) -> Runtime {
     runtime
 }
 
-/// Calls both skills; the program says how many times it was called since it was started.
+/// Calls both skills; the program returns how many times it was called since its start.
 fn call(runtime: &Runtime, times: usize) {
     let output = |skill| runtime.call(skill, "t", &json!({})).unwrap().output;
     assert_eq!(output("starlark"), 1);
     assert_eq!(output("program"), times);
 }
 
-/// All receipts of a chain that is whole, by session.
+/// All receipts of an intact chain, by session.
 fn receipts(live: &Live) -> BTreeMap<String, Vec<Receipt>> {
     let store = Store::open(&live.database()).unwrap();
     let verified = store.verify().unwrap();
@@ -64,8 +64,7 @@ fn receipts(live: &Live) -> BTreeMap<String, Vec<Receipt>> {
     by_session
 }
 
-/// What is written down about a session in which both skills were called so many times: every act is complete, and nothing was started
-/// again.
+/// The receipts of a session in which both skills were called this many times: every act is complete, and nothing was restarted.
 fn of_one_session(live: &Live, calls: usize) -> Vec<String> {
     let file = live.stage.context.path("written.txt");
     let written = format!("starlark file:write {}: ok", file.display());
@@ -157,7 +156,7 @@ fn at_once() {
             "{session}"
         );
     }
-    // The program itself says the same of the chain.
+    // The program itself reports the same about the chain.
     live.stage.receipts();
 }
 

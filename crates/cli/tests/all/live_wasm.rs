@@ -1,4 +1,4 @@
-//! Skills that are WebAssembly, in the real program: judged, asked about, compiled in a child, called, and kept in.
+//! WebAssembly skills in the real program: scanned, approved, compiled in a child, called, and confined.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,12 @@ fn data(address: usize, text: &str) -> String {
     format!("(data (i32.const {address}) \"{escaped}\")")
 }
 
-/// A reactor that contributes the tool `greet`; this is what the tool does, to be left on the stack as `ptr << 32 | len`.
+/// A reactor that contributes the tool `greet`; this is the body of the tool, which leaves its result on the stack as `ptr << 32 | len`.
 fn reactor(tool: &str) -> Vec<u8> {
     reactor_with("", "", tool)
 }
 
-/// A reactor whose tool asks this, and answers with what the host said to that.
+/// A reactor whose tool sends this request, and returns the host's reply.
 fn asks(question: &str) -> Vec<u8> {
     let (head, tail) = (r#"{"result":{"output":"#, "}}");
     let after = 2048 + head.len();
@@ -144,7 +144,7 @@ fn a_module_as_large_as_compilers_make_them_is_scanned_and_runs() {
     let live = Live::new();
     live.stage.context.write("greeting.txt", "Good day");
     let mut module = asks(QUESTION);
-    // What a debugger would read: a section with a name, and three megabytes.
+    // Data for a debugger: a section with a name, and three megabytes.
     let mut debug = b"\x05debug".to_vec();
     debug.resize(3 << 20, 0);
     module.extend(section(0, &debug));
@@ -268,7 +268,7 @@ fn limits_are_those_of_the_manifest() {
     );
 }
 
-/// A reactor that makes a file in the first folder that was opened for it, and says that it went well.
+/// A reactor that creates a file in the first folder that was opened for it, and reports success.
 fn makes(name: &str) -> Vec<u8> {
     let imports = r#"(import "wasi_snapshot_preview1" "path_open"
             (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))"#;
@@ -325,7 +325,7 @@ fn a_folder_is_written_but_not_what_others_obey() {
     assert!(!live.stage.has("out/new.txt"));
 }
 
-/// What invokes `b`.
+/// The code that invokes `b`.
 const INVOKES: &str =
     r#"{"method":"host/invoke_skill","params":{"name":"b","tool":"greet","input":{}}}"#;
 
@@ -384,7 +384,7 @@ fn section(number: u8, content: &[u8]) -> Vec<u8> {
 /// A valid module that takes more than a second to compile: a thousand functions of ten thousand instructions each.
 fn bomb() -> Vec<u8> {
     const FUNCTIONS: usize = 1_000;
-    // A local that is added to itself, and the end.
+    // A local that is added to itself, and the end of the function.
     let mut code = [
         &[1, 1, 0x7f][..],
         &[0x20, 0, 0x20, 0, 0x6a, 0x21, 0].repeat(2_500),

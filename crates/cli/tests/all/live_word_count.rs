@@ -19,11 +19,11 @@ use crate::{
 struct Guise {
     /// The folder with its SKILL.yaml, which is the name of the backend.
     folder: &'static str,
-    /// The file that is run, as it is called in the skill.
+    /// The path in the skill of the file that is run.
     file: &'static str,
-    /// Builds everything, and says where that file is.
+    /// Builds everything, and returns the path of that file.
     built: fn() -> PathBuf,
-    /// What is written down about what keeps it in.
+    /// The sandbox in its receipts.
     confinement: &'static str,
 }
 
@@ -59,7 +59,7 @@ fn host_build() -> PathBuf {
     folder.clone()
 }
 
-/// Builds a skill in Rust; the folder for everything that is built, which they share.
+/// Builds a skill in Rust; returns the folder for build output, which all of them share.
 pub(crate) fn build(package: &Path, arguments: &[&str]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("word-count");
     let output = Command::new(env!("CARGO"))
@@ -67,9 +67,9 @@ pub(crate) fn build(package: &Path, arguments: &[&str]) -> PathBuf {
         .arg(&target)
         .args(arguments)
         .current_dir(package)
-        // Lints are for this repository, not for what is built from it.
+        // Lints are for this repository, not for packages that are built from it.
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        // With the names of everything in it, it would be ten times as large.
+        // With debug information it would be ten times as large.
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_PROFILE_DEV_STRIP", "true")
         .output()
@@ -83,7 +83,7 @@ pub(crate) fn build(package: &Path, arguments: &[&str]) -> PathBuf {
     target
 }
 
-/// A machine on which it is there, put together as its README says.
+/// A machine with the skill, put together as its README describes.
 fn live(guise: &Guise) -> Live {
     let live = Live::new();
     let (context, example) = (&live.stage.context, example());
@@ -101,7 +101,7 @@ fn live(guise: &Guise) -> Live {
     live
 }
 
-/// What was written down, but for what is run, and for the folders that tests are run in.
+/// The receipts, without the file that is run and the folders that tests are run in.
 fn written(live: &Live, guise: &Guise) -> Vec<String> {
     let program = format!("shell:exec({} *)", guise.file);
     let receipts = live.stage.receipts();

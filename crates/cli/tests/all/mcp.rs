@@ -1,4 +1,4 @@
-//! `metier mcp` as agents meet it: the real program, spoken to line by line, and once by a client that we didn't write.
+//! `metier mcp` as agents use it: the real program, addressed line by line, and once by a third-party client.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -23,18 +23,18 @@ pub(crate) fn context() -> TestContext {
     context
 }
 
-/// A conversation.
+/// A session with the server.
 pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     id: u64,
-    /// What was said without being asked for.
+    /// Messages that were not requested.
     pub(crate) notes: Vec<Value>,
 }
 
 impl Client {
-    /// Starts the program and doesn't say anything yet.
+    /// Starts the program without sending anything.
     pub(crate) fn silent(context: &TestContext, arguments: &[&str]) -> Self {
         let mut command = Command::new(PROGRAM);
         command
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// Starts the program and introduces itself.
+    /// Starts the program and initialises the session.
     pub(crate) fn new(context: &TestContext, arguments: &[&str]) -> Self {
         let mut client = Self::silent(context, arguments);
         client.initialize("2025-11-25");
@@ -70,7 +70,7 @@ impl Client {
         self.introduce(version, &json!({}))
     }
 
-    /// Introduces itself as a client that can do this.
+    /// Initialises the session as a client with these capabilities.
     pub(crate) fn introduce(&mut self, version: &str, capabilities: &Value) -> Value {
         let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}});
         let result = self.ask("initialize", &params)["result"].clone();
@@ -132,7 +132,7 @@ impl Client {
         result["structuredContent"].clone()
     }
 
-    /// The code, the text of a call that must be refused.
+    /// The code and the text of a call that must be refused.
     pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> (String, String) {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
@@ -140,7 +140,7 @@ impl Client {
         (code.unwrap().to_owned(), text(&result))
     }
 
-    /// Hangs up; gives what the program wrote to stderr.
+    /// Closes the connection; returns what the program wrote to stderr.
     pub(crate) fn end(mut self) -> String {
         drop(self.stdin.take());
         let mut talk = String::new();
@@ -239,7 +239,7 @@ fn the_revision_without_a_handshake_is_spoken() {
         (&result["resultType"], &result["isError"]),
         (&json!("complete"), &json!(false))
     );
-    // Without the metadata that replaced the handshake nothing is answered.
+    // Without the metadata that replaced the handshake, no request is answered.
     assert_eq!(
         client.ask("tools/list", &json!({}))["error"]["code"],
         -32602
@@ -405,7 +405,7 @@ fn what_is_not_json_does_not_end_the_conversation() {
     ] {
         client.say(line);
     }
-    // What is JSON but no message may be complained about, without an id.
+    // A line that is JSON but not a message may cause an error response without an id.
     client.say("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\": 5}");
     client.id = 99;
     client.say(&json!({"jsonrpc": "2.0", "id": 100, "method": "ping"}).to_string());
@@ -630,7 +630,7 @@ fn a_third_party_client_lists_activates_and_reads() {
     context.write("skills/secret.txt", "secret\n");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/mcp_client.py");
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
-        // Before, because an activation leaves a verdict behind.
+        // Done before, because an activation stores a verdict.
         let listed = json_of(&context, &["list"]);
         let mut command = Command::new(python());
         command

@@ -1,4 +1,5 @@
-//! What a client of `metier mcp` can have done: approvals that travel, tools of skills, files for hosts, long answers, changes, and messages that are wrong.
+//! The requests that a client of `metier mcp` can make: approvals through the client, tools of skills, files for hosts, long answers,
+//! changes, and invalid messages.
 
 use std::{fs, thread, time::Duration};
 
@@ -11,7 +12,7 @@ const FACTS: &str =
     "---\nname: facts\ndescription: Knows facts.\n---\nSix times seven is !`echo $((6*7))`.\n";
 
 const GREETER: &str = "name: greeter\ndescription: Greets.\ntypes: [tool]\npermissions: [\"file:read(./greeting.txt)\"]\nimplementation: {backend: starlark, entrypoint: main.star}\n";
-const GREET: &str = "def greet(input):\n    return \"%s, %s!\" % (read_file(\"greeting.txt\").strip(), input[\"who\"])\n\nregister_tool(\"greet\", \"Greets somebody\", greet, {\"type\": \"object\", \"properties\": {\"who\": {\"type\": \"string\"}}, \"required\": [\"who\"]})\n";
+const GREET: &str = "def greet(input):\n    return \"%s, %s!\" % (read_file(\"greeting.txt\").strip(), input[\"who\"])\n\nregister_tool(\"greet\", \"Greets someone\", greet, {\"type\": \"object\", \"properties\": {\"who\": {\"type\": \"string\"}}, \"required\": [\"who\"]})\n";
 
 /// A machine with a skill that runs a command, and one with a tool.
 fn machine() -> TestContext {
@@ -30,7 +31,7 @@ fn asking(context: &TestContext) -> Client {
     client
 }
 
-/// Calls a tool, and answers each question with this word; the result, and the questions.
+/// Calls a tool, and answers each question with this word; returns the result and the questions.
 fn answering(
     client: &mut Client,
     tool: &str,
@@ -61,14 +62,14 @@ fn modern(capabilities: Value) -> Value {
     meta
 }
 
-/// What the log of acts says about a skill.
+/// The receipts of a skill in the log.
 fn log(context: &TestContext, skill: &str) -> Vec<Value> {
     let output = context.run(&["--root", "skills", "--json", "log", skill]);
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
     document["receipts"].as_array().unwrap().clone()
 }
 
-/// A server runs for days. What the user decides meanwhile counts from the next call on.
+/// A server runs for days. Decisions that the user makes meanwhile are effective from the next call.
 // case 228
 #[test]
 fn an_answer_that_is_withdrawn_ends_what_it_allowed() {
@@ -115,14 +116,14 @@ fn a_user_is_asked_through_the_client() {
     let (shown, asked) = answering(&mut client, "activate_skill", &facts, "once");
     assert!(text(&shown).contains("Six times seven is 42."), "{shown}");
     assert_eq!(asked.len(), 1);
-    // Once was once; an answer that is not offered is a no.
+    // `once` applies once; an answer that is not offered counts as a no.
     let (denied, asked) = answering(&mut client, "activate_skill", &facts, "always");
     assert_eq!((denied["isError"].clone(), asked.len()), (json!(true), 1));
     let (shown, asked) = answering(&mut client, "activate_skill", &facts, "session");
     assert_eq!((shown["isError"].clone(), asked.len()), (json!(false), 1));
     let (shown, asked) = answering(&mut client, "activate_skill", &facts, "no");
     assert_eq!((shown["isError"].clone(), asked.len()), (json!(false), 0));
-    // The answer was for these bytes and for this client.
+    // The answer applied to these bytes and to this client.
     context.write(
         "skills/facts/SKILL.md",
         &*FACTS.replace("Six", "Again: six"),
@@ -223,7 +224,7 @@ fn a_request_is_repeated_with_the_answer() {
     );
     let state = asks["requestState"].as_str().unwrap();
     let once = json!({"approval": {"action": "accept", "content": {"answer": "once"}}});
-    // A state belongs to its request, and is not to be guessed or changed.
+    // A state belongs to its request, and must not be guessed or changed.
     let mut other = params(json!({"requestState": state, "inputResponses": once}));
     other["arguments"]["name"] = json!("report");
     for wrong in [
@@ -233,7 +234,7 @@ fn a_request_is_repeated_with_the_answer() {
     ] {
         assert_eq!(client.ask("tools/call", &wrong)["error"]["code"], -32602);
     }
-    // Without the answer it is asked again, under another state.
+    // Without the answer the question is repeated, with another state.
     let again = client.ask(
         "tools/call",
         &params(json!({"requestState": state, "inputResponses": {}})),
@@ -254,14 +255,14 @@ fn a_request_is_repeated_with_the_answer() {
         -32602,
         "an answer counts once"
     );
-    // A client that can't ask gets what to type.
+    // A client that can't ask gets the command to type.
     let plain = json!({"_meta": modern(json!({})), "name": "activate_skill", "arguments": {"name": "facts"}});
     let refused = client.ask("tools/call", &plain)["result"].clone();
     assert!(
         text(&refused).contains("metier permissions facts --approve"),
         "{refused}"
     );
-    // One that is never answered ends with the connection, and leaves its receipt.
+    // A question that is never answered ends with the connection, and leaves its receipt.
     let refused = || {
         let log = log(&context, "facts");
         log.iter()
@@ -303,7 +304,7 @@ fn a_cancelled_call_ends_its_child() {
         "others are answered"
     );
     client.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string());
-    // The end of the child is in the log; the call itself gets no answer.
+    // The log records the end of the child; the call itself gets no answer.
     let start = std::time::Instant::now();
     while !log(&context, "slow")
         .iter()
@@ -466,7 +467,7 @@ fn files_that_change_while_they_are_read_are_never_mixed() {
         );
         match read["result"]["contents"][0]["text"].as_str() {
             Some(text) => {
-                // A file that was opened and not yet written is empty: that is a moment too.
+                // A file that was opened and not yet written is empty; the change can be seen at that moment too.
                 let first = text.lines().next().unwrap_or_default();
                 let is_one = text.lines().all(|line| line == first);
                 assert!(is_one, "two versions in one answer");
@@ -655,7 +656,7 @@ fn a_user_invokes_a_skill_as_a_prompt() {
     client.end();
 }
 
-/// The folders are watched after the first answer; a client that changes something at once is told nevertheless.
+/// The folders are watched after the first answer; a client that changes something immediately is notified anyway.
 #[test]
 fn a_change_right_after_the_first_list_is_announced() {
     let context = context();
@@ -687,7 +688,7 @@ fn a_client_receives_changes() {
         client.ask("resources/subscribe", &json!({"uri": uri}))["result"],
         json!({})
     );
-    // Changes count once the folders are watched: written until one is heard of.
+    // Changes are reported once the folders are watched: write until one is reported.
     let mut version = 0;
     let mut heard = Vec::new();
     let start = std::time::Instant::now();

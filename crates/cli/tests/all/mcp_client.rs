@@ -59,7 +59,7 @@ impl Room {
         self.context.run(arguments)
     }
 
-    /// The methods that the server was asked for since the last time.
+    /// The methods that were requested from the server since the last time.
     fn asked(&self) -> Vec<String> {
         let file = self.context.home().join("log");
         let log = fs::read_to_string(&file).unwrap_or_default();
@@ -106,7 +106,7 @@ fn a_skill_of_a_server_is_listed_then_loaded_then_kept() {
         "{}",
         list.stdout
     );
-    // A list reads no file, and a second one asks nothing.
+    // A list reads no file, and a second list sends no request.
     assert_eq!(room.asked(), ["server/discover", "skills/list"]);
     room.run(&["list"]);
     assert_eq!(room.asked(), [""; 0]);
@@ -135,7 +135,7 @@ fn a_skill_of_a_server_is_listed_then_loaded_then_kept() {
             "resources/read notes.md"
         ]
     );
-    // Scanned, so it has a verdict now; kept, so the server is not asked again.
+    // It was scanned, so it has a verdict now; it was kept, so the server is not asked again.
     assert!(room.run(&["list"]).stdout.contains("✓ docs:greeter"));
     let read = room.run(&["read", "docs:greeter", "notes.md"]);
     assert_eq!(read.stdout, "Be kind.\n", "{}", read.stderr);
@@ -171,7 +171,7 @@ fn content_that_is_not_what_was_listed_is_not_loaded() {
         ("size", "bytes were announced"),
         (
             "frontmatter",
-            "its `description` is not the one that was announced",
+            "its `description` differs from the announced one",
         ),
     ] {
         let room = needed!(Room::new(mode));
@@ -190,7 +190,7 @@ fn content_that_is_not_what_was_listed_is_not_loaded() {
             shown.stderr
         );
         assert!(!shown.stdout.contains("hello"), "{mode}");
-        // After the first lie nothing else is read.
+        // After the first false file nothing else is read.
         let read: Vec<String> = room
             .asked()
             .into_iter()
@@ -250,7 +250,7 @@ fn a_kept_file_that_was_changed_on_disk_is_not_used() {
         shown.stderr
     );
     assert!(room.asked().contains(&"resources/read SKILL.md".to_owned()));
-    // When the user removes the server, what it served goes as well.
+    // When the user removes the server, its skills are removed as well.
     room.context.write(
         CONFIG,
         table(
@@ -392,7 +392,7 @@ fn a_skill_of_a_server_shadows_nothing() {
     assert!(shown.stdout.contains("my own hello"), "{}", shown.stdout);
 }
 
-/// A room with a model, and a server with tools.
+/// A fixture with a model, and a server with tools.
 fn agent_room(
     mode: &str,
     more: &str,
@@ -489,7 +489,7 @@ fn hostile_tools_are_left_out_and_hostile_results_are_broken() {
     for said in [
         "its tool `evil` is left out",
         "its tool `loop` is left out: its input schema is refused",
-        "is left out: models take only names",
+        "is left out: models accept only names",
     ] {
         assert!(output.stderr.contains(said), "{}", output.stderr);
     }

@@ -1,4 +1,4 @@
-//! The skills that come with metier hold what they promise: each validates, scans clean, and passes its own tests.
+//! The built-in skills keep their promises: each validates, scans clean, and passes its own tests.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ const BUILTIN: &[&str] = &[
 
 fn context() -> TestContext {
     let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
-    // The real programs: these tests are about what they do.
+    // The real programs: the tests depend on their behaviour.
     context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     context
 }
@@ -52,7 +52,7 @@ fn every_example_is_tested_and_described() {
     let mut names: Vec<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        // What they promise is tested in files of their own.
+        // Their promises are tested in separate files.
         .filter(|name| name != "fenced" && name != "word-count")
         .collect();
     names.sort();
@@ -74,7 +74,7 @@ fn built_in_skills_pass_their_tests() {
     }
 }
 
-/// What needs a program says so where it is missing, and how to get it.
+/// A skill that needs a missing program names it, and the way to install it.
 #[test]
 fn kubernetes_refuses_without_kubectl() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));

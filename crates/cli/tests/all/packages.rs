@@ -1,4 +1,4 @@
-//! Packages, keys and checks as other programs meet them.
+//! Packages, keys and checks as other programs use them.
 
 use std::{
     env, fs,
@@ -36,7 +36,7 @@ fn run(context: &TestContext, arguments: &[&str]) -> String {
 fn a_package_depends_on_the_files_only() {
     let context = context();
     run(&context, &["pack", "chart", "-o", "one.skill"]);
-    // Another place, another order of writing, other modes and times.
+    // Another folder, another order of writing, other modes and times.
     context.write("elsewhere/chart/scripts/draw.gp", "plot sin(x)\n");
     context.write("elsewhere/chart/SKILL.md", CHART);
     let script = context.path("elsewhere/chart/scripts/draw.gp");
@@ -221,7 +221,7 @@ fn the_hook_runs_in_pre_commit() {
     assert!(shown.contains("✗ notes: not valid"), "{shown}");
 }
 
-/// The script of the action runs the program, with values that are not commands.
+/// The script of the action runs the program, with values that can't be commands.
 #[test]
 fn the_action_runs_the_check() {
     let bash = needed!(needs::program("bash"));

@@ -46,7 +46,7 @@ impl<'d> Visitor<'d> {
     }
 }
 
-/// A skill that reads a file which it has to ask for.
+/// A skill that reads a file, for which it needs a permission.
 pub(crate) fn reader(context: &metier_testkit::TestContext) {
     context.write("secret.txt", "the secret\n");
     let code = "def look(input):\n    return read_file(\"secret.txt\")\n\nregister_workflow(\"look\", look, \"Looks.\")\n";
@@ -104,7 +104,7 @@ fn the_page_needs_the_cookie_and_says_how_to_get_it() {
     );
 }
 
-/// Another page in the same browser: it has no token of a form, and its origin is its own.
+/// Another page in the same browser: it has no form token, and a different origin.
 // case 143
 #[test]
 fn another_page_can_not_send_a_form() {
@@ -124,7 +124,7 @@ fn another_page_can_not_send_a_form() {
         let answer = visitor.post("/do/refresh", origin, body);
         assert_eq!(answer.status, expected, "{origin} {body}");
     }
-    // The cookie alone does not reach the interface for programs either, and the form is none of theirs.
+    // The cookie alone does not give access to the API for programs either, and the form token is not valid there.
     let refused = visitor.post("/api/v1/refresh", "", &body).refused();
     assert_eq!(refused, (403, "missing-header".to_owned()));
     let evil = daemon.request(
@@ -253,12 +253,12 @@ fn a_permission_that_is_revoked_is_asked_for_again() {
         let known = daemon.get("/api/v1/permissions?skill=reader").ok();
         assert_eq!(known["permissions"][0]["state"], state, "{known}");
     }
-    // A folder without a skill has no answers to forget.
+    // Without a skill in the folder there are no answers to revoke.
     let nothing = format!("form_token={token}&skill=/nowhere/reader&decision=forget");
     assert_eq!(visitor.post("/do/permissions", "", &nothing).status, 404);
 }
 
-/// A page can be open for hours. What its buttons allow is what it showed, or nothing.
+/// A page can be open for hours. Its buttons allow what it showed, or nothing.
 // case 212
 #[test]
 fn a_decision_is_about_the_bytes_that_were_shown() {

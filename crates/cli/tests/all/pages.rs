@@ -1,13 +1,13 @@
 //! Pages for users are typed as a reader types them: from top to bottom, on one machine, every command and every file.
 //!
-//! A page has no syntax of ours. A file is a fenced block behind a paragraph that is its path and nothing else; a transcript is a `console`
-//! block with `$ ` before each command and its output below; `…` stands for what differs from machine to machine.
+//! Pages need no special syntax. A file is a fenced block after a paragraph that consists of its path; a transcript is a `console` block
+//! with `$ ` before each command and its output below; `…` stands for text that differs from machine to machine.
 
 use std::{fs, path::Path};
 
 use metier_testkit::TestContext;
 
-/// A page with what a reader does with it, in order.
+/// A page with the commands and files of a reader, in order.
 struct Page {
     name: String,
     steps: Vec<Step>,
@@ -56,7 +56,7 @@ impl Page {
         }
     }
 
-    /// Types everything; the page is wrong if something else is printed.
+    /// Types everything; the page is wrong if the output differs.
     fn typed_on(&self, context: &TestContext) -> usize {
         let mut wrong = Vec::new();
         let mut number = 0;
@@ -87,7 +87,7 @@ impl Page {
     }
 }
 
-/// The path that a paragraph before a block names, if it names nothing else.
+/// The path in the paragraph before a block, if it contains nothing else.
 fn caption(before: &[&str]) -> Option<String> {
     let [.., blank, paragraph, ""] = before else {
         return None;
@@ -111,7 +111,7 @@ fn commands(first: usize, body: &[&str], steps: &mut Vec<Step>) {
     }
 }
 
-/// What a terminal would show of a command, without the blank lines at its end.
+/// The output of a command as a terminal would show it, without the blank lines at its end.
 fn run(context: &TestContext, typed: &str) -> Vec<String> {
     let words = words(typed);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -133,7 +133,7 @@ fn run(context: &TestContext, typed: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The words of a line as a shell reads them, as far as pages need it.
+/// The words of a line as a shell parses them, as far as pages need it.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
@@ -151,7 +151,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether lines are what a page shows; a line `…` is any number of lines, `…` within one is any text.
+/// Whether lines match the page; a line `…` is any number of lines, `…` within one is any text.
 fn matches(expected: &[String], printed: &[String]) -> bool {
     let without_end = |lines: &[String]| -> Vec<String> {
         let kept = lines.iter().rposition(|line| !line.trim().is_empty());
@@ -216,7 +216,7 @@ fn every_command_of_the_readme_works_on_a_fresh_machine() {
     for row in rows {
         let rest = row.split('`').next().unwrap();
         let typed = format!("metier{rest}");
-        // They speak to another program, or to a person and a model that is not there.
+        // They need another program, or a person and a model that are absent here.
         if [
             "metier mcp",
             "metier chat",
@@ -238,7 +238,7 @@ fn every_command_of_the_readme_works_on_a_fresh_machine() {
     assert!(number > 15, "only {number} commands were found");
 }
 
-/// Where each client's own documentation puts a server, and how it calls the program.
+/// The path where each client's own documentation puts a server, and the client's name for the program.
 const CLIENTS: [(&str, &str, &str); 4] = [
     ("Claude Code", "/mcpServers/metier", "command"),
     ("Cursor", "/mcpServers/metier", "command"),
@@ -275,7 +275,7 @@ fn the_readme_configures_each_client_in_its_documented_form() {
         let typed = format!("{program} mcp add metier -- metier mcp");
         assert!(spans(client).contains(&typed), "{client}");
     }
-    // Goose needs more to use it.
+    // Goose requires more fields.
     let goose = spans("Goose").join(" ");
     assert!(
         goose.contains("type: stdio") && goose.contains("enabled: true"),

@@ -1,4 +1,4 @@
-//! Models that try to get around the coding pipeline: each way is refused, with a receipt, and an honest run passes.
+//! Models that try to bypass the coding pipeline: each way is refused, with a receipt, and an honest run passes.
 //!
 //! OpenCode is a stand-in that runs its instruction as a command line, in the sandbox in which the real one runs.
 
@@ -9,13 +9,13 @@ use crate::agent_room::{AgentRoom, last_message};
 
 const PAIR: &str = "specification-engine,opencode-implementer";
 
-/// A way around the pipeline, and what stops it.
+/// A way to bypass the pipeline, and the check that stops it.
 struct Violation {
     what: &'static str,
-    /// Skills beside the two.
+    /// Skills besides the two.
     besides: &'static str,
     script: Vec<ScriptedTurn>,
-    /// The call, or the report, that is refused.
+    /// The refused call or report.
     refused: &'static str,
     reason: &'static str,
 }
@@ -94,7 +94,7 @@ fn report(criteria: &[(&str, bool)], changed: &[&str]) -> ScriptedTurn {
     )
 }
 
-/// The report that is true when nothing came of it.
+/// The true report when nothing was achieved.
 fn not_met(changed: &[&str]) -> ScriptedTurn {
     report(&[("A1", false)], changed)
 }
@@ -109,7 +109,7 @@ fn refusals(room: &AgentRoom, detail: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every one is refused with its reason and a receipt, nothing of it is in the project, and the run can end in the truth.
+/// Each is refused with its reason and a receipt, nothing of it is in the project, and the run can still end with a true report.
 fn check(violations: Vec<Violation>) {
     for violation in violations {
         let Violation {
@@ -525,7 +525,7 @@ fn the_files_of_a_report_are_those_that_the_implementer_changed() {
     ]);
 }
 
-/// What a model that only orchestrates asks for, after a person asked for code, and why it gets no sub-agent.
+/// The requests of a model that only orchestrates, after the user asked for code, and the reason why it gets no sub-agent.
 #[test]
 fn an_orchestrator_starts_nothing_that_could_write_beside_the_pipeline() {
     let incomplete = "incomplete-coding-pipeline";
@@ -625,7 +625,7 @@ fn an_orchestrator_may_send_readers_when_a_person_asks_for_code() {
     assert_eq!(requests[1].tools(), ["read", "glob", "grep"]);
 }
 
-/// A coding task without skills gets the two, and what the program saw stands behind what the sub-agent says.
+/// A coding task without skills gets the two, and the facts that the program recorded follow the sub-agent's text.
 #[test]
 fn an_honest_run_passes_and_its_parent_sees_what_happened() {
     let room = room([
@@ -656,7 +656,7 @@ fn an_honest_run_passes_and_its_parent_sees_what_happened() {
     }
 }
 
-/// A user's own implementer has the name of the built-in one, its tool too, and is held to the same.
+/// A user's own implementer has the name of the built-in one and of its tool, and the same rules apply to it.
 #[test]
 fn a_users_own_implementer_takes_the_place_of_the_built_in_one() {
     let room = room([

@@ -1,4 +1,4 @@
-//! What a skill that may write `./**` still can't write, and what it can't leave behind.
+//! Files that a skill with `./**` still can't write, and leftovers that it can't create.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
 
 const EVERYWHERE: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 
-/// A project under git, with files that others obey.
+/// A project under git, with files that other programs obey.
 fn project() -> Stage {
     let stage = Stage::new();
     let context = &stage.context;
@@ -44,7 +44,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// Tries to write each of its arguments in every way that a shell has.
+/// Tries to write each of its arguments in every way that a shell offers.
 pub(crate) const WRITES: &str = r#"
 for place in "$@"; do
   mkdir -p "$(dirname "$place")" 2>/dev/null
@@ -139,7 +139,7 @@ fn a_folder_is_not_moved_out_of_the_way() {
     assert!(!stage.has("g"));
 }
 
-/// A scope that names the protected place itself, or a folder in it, opens it no more than a wide one.
+/// A scope that names the protected place itself, or a folder in it, opens it no more than a wide one does.
 // case 71, 94
 #[test]
 fn a_scope_that_is_a_protected_place_opens_nothing() {
@@ -187,7 +187,7 @@ fn one_file_can_be_written_and_only_that() {
     assert!(!stage.has("three.txt"));
 }
 
-/// The user reads `./out/**`; where that leads must not be for the project to decide.
+/// The user reads `./out/**`; a project must not decide where that leads.
 #[test]
 fn a_link_in_the_place_of_an_approved_folder_is_refused() {
     for permission in [
@@ -243,7 +243,7 @@ fn links_inside_an_approved_folder_lead_nowhere() {
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine\n");
 }
 
-/// A script that is a link is not one of the skill's bytes.
+/// A script that is a link is not part of the skill's bytes.
 // case 11
 #[test]
 fn a_script_that_is_a_link_does_not_run() {
@@ -330,7 +330,7 @@ fn remaining_processes_are_killed_and_the_receipt_records_it() {
     assert_eq!(fs::metadata(&late).unwrap().len(), size, "it still writes");
 }
 
-/// The bomb has a fuse of its own: it stops by itself after a thousand children, whatever the fence does.
+/// The bomb is limited: it stops by itself after a thousand children, even without a sandbox.
 // case 88
 #[test]
 fn a_fork_bomb_is_bounded() {
@@ -387,7 +387,7 @@ fn a_run_without_a_fence_is_on_record() {
     assert!(log.lines().next().unwrap().contains("UNSANDBOXED"), "{log}");
 }
 
-/// However much may be read, keys and our own state may not.
+/// However wide the permission to read is, keys and our own state are excluded.
 #[test]
 fn keys_are_not_read_with_a_grant_for_all_files() {
     let stage = Stage::new();
@@ -411,7 +411,7 @@ fn keys_are_not_read_with_a_grant_for_all_files() {
     stage.scripted("r", &["shell:exec(scripts/*)", "file:read(~/**)"], &script);
     let output = stage.exec("r", &[]);
     assert!(output.stdout.starts_with("open\n"), "{}", output.snapshot());
-    // The script, of which a copy lies below the home, must not find itself.
+    // The script, of which there is a copy below the home, must not find itself.
     for secret in ["canary-6671", "SQLite", "id_ed25519"] {
         assert!(
             !output.stdout.contains(secret),
@@ -421,7 +421,7 @@ fn keys_are_not_read_with_a_grant_for_all_files() {
     }
 }
 
-/// Runs the program where little or nothing can be fenced in.
+/// Runs the program where little or no sandboxing is possible.
 fn with_only(
     left: Left,
     stage: &Stage,
@@ -493,7 +493,7 @@ fn where_nothing_can_be_fenced_in_nothing_runs() {
     );
 }
 
-/// The weaker fence is a fence: nothing outside is read or written, and there is no way to the network.
+/// The weaker sandbox still is one: nothing outside is read or written, and the network is unreachable.
 // case 94, 95
 #[test]
 fn where_there_are_no_namespaces_landlock_holds() {
@@ -541,7 +541,7 @@ fn where_there_are_no_namespaces_landlock_holds() {
     );
 }
 
-/// The state of metier inside a project is not given to the project's skills.
+/// The state of metier inside a project is hidden from the project's skills.
 // case 94
 #[test]
 fn the_state_of_metier_inside_the_project_is_protected() {
@@ -578,7 +578,7 @@ fn the_state_of_metier_inside_the_project_is_protected() {
     );
 }
 
-/// Files that hold answers, receipts and secrets are for their owner.
+/// Files with answers, receipts and secrets are accessible only to their owner.
 // case 106
 #[test]
 fn the_state_of_metier_is_private() {
@@ -592,7 +592,7 @@ fn the_state_of_metier_is_private() {
     }
 }
 
-/// Says that it runs, waits until the test has changed the skill, and uses a file of it.
+/// Reports that it runs, waits until the test has changed the skill, and uses a file of it.
 const WAITS: &str = r#"
 echo >out/ready
 while ! [ -e out/go ]; do :; done

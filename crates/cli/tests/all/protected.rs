@@ -1,4 +1,4 @@
-//! Places that no skill writes, one skill's files that no other one sees, and what a run that is killed leaves behind.
+//! Places that no skill can write, files of one skill that no other skill sees, and leftovers of killed runs.
 
 use std::{
     fs,
@@ -149,7 +149,7 @@ fn nothing_that_git_and_its_kin_obey_is_written_by_a_child() {
 #[test]
 fn a_skill_that_may_change_a_repository_commits() {
     needed!(needs::program("git"));
-    // Landlock alone lets nothing new be made beside hooks and settings, and so no commit.
+    // With Landlock alone nothing new can be created beside hooks and settings, so no commit can be created either.
     behind_namespaces(|stage| {
         stage.context.write(
             "skills/c/SKILL.md",
@@ -236,7 +236,7 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
     let (home, other) = (root.join("home"), root.join("other"));
     fs::create_dir_all(other.join(".git")).unwrap();
     fs::create_dir_all(&home).unwrap();
-    // Nothing is passed in: the table alone has to know them, in a repository that is not the working directory's.
+    // No paths are passed in: the table alone must contain them, in a repository that is not in the working directory.
     let protection = Protection::new(Some(&home), &root.join("work"), &root.join("work"), &[]);
     let places = RootBases {
         home: Some(&home),
@@ -252,7 +252,7 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
     }
 }
 
-/// Starts the script of a skill and waits until a file says that it has begun.
+/// Starts the script of a skill and waits until a file shows that it has begun.
 pub(crate) fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
     let mut command = stage.context.command();
     command.args(["--root", "skills", "--approve-skills", name]);
@@ -266,7 +266,7 @@ pub(crate) fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
     child
 }
 
-/// Ends a program as a crash would.
+/// Kills a program, as in a crash.
 pub(crate) fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -293,7 +293,7 @@ fn what_a_child_made_is_put_back_by_the_next_run_if_its_own_was_killed() {
     under_every_condition(|stage| {
         stage.scripted("w", EVERYWHERE, MAKES);
         stage.context.dir("sub");
-        // Behind Landlock alone nothing new is made beside `skills`, so it is made further down.
+        // With Landlock alone nothing new can be created beside `skills`, so it is created further down.
         stage.context.write(
             "skills/w/scripts/do.sh",
             format!("#!/bin/sh\ncd sub\n{}", MAKES.replace("sub/", "")),
@@ -369,7 +369,7 @@ fn a_folder_in_use_is_not_removed() {
     kill(child);
 }
 
-/// Writes into every folder of temporary files that it finds but its own, for a while.
+/// Writes repeatedly into every folder of temporary files that it finds, except its own.
 const INTRUDES: &str = r#"
 echo >out/begun
 i=0
@@ -439,7 +439,7 @@ fn a_grant_for_all_files_excludes_other_processes() {
         }
         let found = call(stage, "g", &json!({ "path": "/proc/*/environ" }));
         assert!(!found.contains("/environ\""), "{found}");
-        // The name of a variable that this very run has.
+        // The name of a variable that this run uses.
         let script = "cat /proc/[0-9]*/environ /proc/1/cmdline 2>/dev/null | tr '\\0' '\\n' | grep 'METIER_SKILLS_''SECURITY'\n\
                       for file in /sys/kernel/mm/ksm/run /sys/class/net /dev/tty /dev/mem; do ls $file/ $file 2>/dev/null; cat $file 2>/dev/null && echo read $file; done\n\
                       for file in /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger; do (exec 3>>$file) 2>/dev/null && echo opened $file; done\n\
@@ -457,7 +457,7 @@ fn a_grant_for_all_files_excludes_other_processes() {
     });
 }
 
-/// A skill that may write a whole folder, over files that match, opens the others and starts.
+/// A skill whose pattern also matches a protected file starts, and can write the other files.
 #[test]
 fn a_pattern_that_matches_a_protected_file_opens_the_others() {
     let stage = Stage::new();

@@ -19,7 +19,7 @@ use crate::{
 const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 const WRITE_FILE: &str = "write_file(input[\"path\"], \"evil\")\nreturn \"written\"";
 
-/// Files and folders, each with its content or, behind `->`, what it leads to.
+/// Files and folders, each with its content or, after `->`, its target.
 fn lay_out(stage: &Stage, entries: &[&str]) {
     for entry in entries {
         match entry.split_once(" -> ") {
@@ -38,7 +38,7 @@ fn lay_out(stage: &Stage, entries: &[&str]) {
     }
 }
 
-/// A project in which what others obey is kept elsewhere.
+/// A project in which files that other programs obey are stored elsewhere.
 const KEPT_ELSEWHERE: &[&str] = &[
     "docs/b.md",
     "links/a.md -> ../docs/b.md",
@@ -70,7 +70,7 @@ const OBEYED: &[&str] = &[
     "sub/.vimrc",
 ];
 
-/// Puts a file in the place of each argument, of the link there, or of the folder around it.
+/// Replaces each argument by a file: the path itself, the link there, or the folder around it.
 const REPLACES: &str = r#"
 for place in "$@"; do
   around=$(dirname "$place")
@@ -197,7 +197,7 @@ fn waiting(rest: &str) -> String {
     format!("echo >out/begun; while ! [ -e out/go ]; do sleep 0.05; done\n{rest}echo >out/over\n")
 }
 
-/// Puts a new file in the place of another one, as editors save.
+/// Replaces a file by a new one, as editors save.
 fn save(stage: &Stage, name: &str, content: &str) {
     let path = stage.context.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -206,7 +206,7 @@ fn save(stage: &Stage, name: &str, content: &str) {
     fs::rename(&new, &path).unwrap();
 }
 
-/// Runs a script that waits, and does something while it does.
+/// Runs a script that waits, and does something while it waits.
 fn meanwhile(stage: &Stage, grants: &[&str], rest: &str, change: impl FnOnce()) {
     stage.context.dir("out");
     stage.scripted("w", grants, &waiting(rest));
@@ -292,7 +292,7 @@ fn a_protected_file_that_is_saved_while_a_child_runs_keeps_its_name() {
         stage.context.write("out/go", "");
         child.wait().unwrap();
         assert_eq!(stage.context.read("sub/CLAUDE.md"), "my edit\n");
-        // The next run works off what one that is killed has left.
+        // The next run restores what a killed run has left.
         for sign in ["out/begun", "out/go", "out/over"] {
             fs::remove_file(stage.context.path(sign)).unwrap();
         }
@@ -305,11 +305,11 @@ fn a_protected_file_that_is_saved_while_a_child_runs_keeps_its_name() {
     });
 }
 
-/// A second mount of a folder, for as long as this exists.
+/// A second mount of a folder, which ends with this value.
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// `None` where this user may mount nothing.
+    /// `None` if this user can't mount anything.
     fn new(folder: &Path, at: &Path) -> Option<Self> {
         fs::create_dir_all(at).unwrap();
         let mut mount = Command::new("mount");

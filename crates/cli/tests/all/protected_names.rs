@@ -14,7 +14,7 @@ use crate::{
 const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 const WRITE_FILE: &str = "write_file(input[\"path\"], \"evil\")\nreturn \"written\"";
 
-/// What a repository's settings name.
+/// Places that the settings of a repository name.
 const SETTINGS: &str = "[core]\n\thooksPath = tools/hooks\n\tfsmonitor = tools/watch.sh --quick\n[include]\n\tpath = ../extra.inc\n\
     [includeIf \"gitdir:~/x/\"]\n\tpath = ../../proj-other.inc\n[filter \"f\"]\n\tclean = \"python3 'tools/clean.py' %f\"\n[alias]\n\tgo = !tools/go.sh\n";
 
@@ -127,7 +127,7 @@ fn what_runs_by_itself_in_the_home_is_not_written() {
     });
 }
 
-/// A child and a host function try to write places in the home; none of them is there afterwards.
+/// A child and a host function try to write places in the home; none of them exists afterwards.
 fn check_home(stage: &Stage, places: &[&str]) {
     let home = stage.context.home().canonicalize().unwrap();
     let paths: Vec<_> = places.iter().map(|place| home.join(place)).collect();

@@ -1,8 +1,8 @@
-//! A conversation with a real model: small, slow-witted, and not ours.
+//! A conversation with a real model: small, limited, and from a third party.
 //!
-//! The model server of the other tests says what we think a server says. Here llama.cpp answers behind its own HTTP server, with a
-//! model of 135 million parameters. What it says may be silly; what is tested is that its protocol and ours are the same one. `cargo xtask test
-//! --with-model` installs both and runs this; nothing else does.
+//! The model server of the other tests returns what we believe a server returns. Here llama.cpp answers behind its own HTTP server, with a
+//! model of 135 million parameters. Its answers may be nonsense; the test is that its protocol and ours are the same. Only `cargo xtask
+//! test --with-model` installs both and runs this.
 
 use std::{
     fs::{self, File},
@@ -20,9 +20,9 @@ use serde_json::Value;
 
 use crate::{agent_room::events, stage::Stage};
 
-/// How long the server may take until it knows its model.
+/// The time limit for loading the model.
 const START: Duration = Duration::from_secs(120);
-/// How long one answer may take.
+/// The time limit for one answer.
 const ANSWER: Duration = Duration::from_secs(300);
 
 /// A third-party model server; it ends with this value.
@@ -61,7 +61,7 @@ impl RealModel {
         Self { server, port }
     }
 
-    /// Until it lists its model, or has ended, or takes too long.
+    /// Until it lists its model, has ended, or takes too long.
     fn wait(&mut self, log: &Path) {
         let start = Instant::now();
         while !self.lists_a_model() {
@@ -102,7 +102,7 @@ impl Drop for RealModel {
     }
 }
 
-/// The one file of the package that has the weights.
+/// The file of the package that contains the weights.
 fn weights(folder: &Path) -> PathBuf {
     let packages = fs::read_dir(folder.join("lib")).unwrap();
     let package = packages
@@ -120,7 +120,7 @@ fn weights(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// What has to hold, whatever it says: a session, pieces of words, an answer made of them, and tokens that were counted.
+/// Properties that hold whatever the model answers: a session, pieces of text, an answer that consists of them, and counted tokens.
 fn check(output: &ProgramOutput) -> Vec<Value> {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let told = events(output);
@@ -143,7 +143,7 @@ fn check(output: &ProgramOutput) -> Vec<Value> {
     told
 }
 
-/// What is stored of the conversation of these events, as records.
+/// The stored conversation of these events, as records.
 fn stored(store: &Store, told: &[Value]) -> Vec<Value> {
     let lines = store.conversation_lines(told[0]["session"].as_str().unwrap());
     let records = lines
@@ -176,7 +176,7 @@ fn a_small_model_holds_a_conversation() {
         .run(&["config", "agent.base_url", &model.base_url()]);
     assert_eq!(set.code, 0, "{}", set.snapshot());
 
-    // With a set that has no tools the request has none either.
+    // With a set that has no tools, the request has none either.
     let plain = check(&stage.context.run(&[
         "spawn",
         "--skills",
@@ -189,7 +189,7 @@ fn a_small_model_holds_a_conversation() {
         "--format",
         "jsonl",
     ]));
-    // A primary agent is told of all its tools, and the skill comes with the question.
+    // A primary agent gets all its tools in the prompt, and the skill comes with the question.
     let furnished = check(&stage.context.run(&[
         "agent",
         "/office-facts On which floor is the kitchen?",

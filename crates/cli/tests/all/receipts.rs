@@ -1,5 +1,5 @@
-//! Whatever a skill does, a receipt said so before: when it is killed, when the disk is full, when it hides in a connection that
-//! stays open, and when it floods the log.
+//! Every act has a receipt before it happens: when the skill is killed, when the disk is full, when it hides in a connection that stays
+//! open, and when it floods the log.
 
 use std::{
     fs,
@@ -22,10 +22,10 @@ use crate::{
     stage::{Stage, field},
 };
 
-/// What a server was asked, by connection.
+/// The requests to a server, by connection.
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// A server on this machine that answers every request, and keeps connections open that do not close themselves.
+/// A server on this machine that answers every request, and keeps connections open that the client does not close.
 fn serve() -> (u16, Asked) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -87,7 +87,7 @@ fn an_act_that_the_program_did_not_survive_has_its_receipt() {
         wait_until("the script writes its file", || {
             stage.has("out/made.txt") && !stage.context.read("out/made.txt").is_empty()
         });
-        // While it runs, another process sees that it does.
+        // While it runs, another process sees that it is running.
         let receipts = stage.receipts();
         assert_eq!(field(&receipts[0], "outcome"), "begun", "{receipts:?}");
         child.kill().unwrap();
@@ -106,7 +106,7 @@ fn an_act_that_the_program_did_not_survive_has_its_receipt() {
     });
 }
 
-/// A skill that asks a server through its proxy, and keeps the connection.
+/// A skill that sends a request to a server through its proxy, and keeps the connection open.
 const CLINGS: &str = r#"
 import os, socket, urllib.parse
 kept = []
@@ -146,7 +146,7 @@ fn an_open_connection_has_its_receipt() {
     let expected = format!("clings net:fetch CONNECT 127.0.0.1:{port}: begun");
     assert!(called.0.contains(&expected), "{:?}", called.0);
     assert!(called.1.contains(&expected), "{:?}", called.1);
-    // With the skill the connection is over.
+    // The connection ends with the skill.
     let receipts = live.stage.receipts();
     let net = of_act(&receipts, "net:fetch");
     assert_eq!(net.len(), 1, "{receipts:?}");
@@ -183,7 +183,7 @@ fn a_connection_of_a_script_is_written_down_before_it_is_made() {
     });
 }
 
-/// A program that stays is written down before it starts, and so it is when it is killed together with the host.
+/// A long-running program is recorded before it starts, also when it is killed together with the host.
 // case 156
 #[test]
 fn a_program_that_stays_has_its_receipt_when_the_host_is_killed() {
@@ -237,7 +237,7 @@ fn a_flood_of_refusals_is_counted() {
     assert!(text.contains(" times pest env:read xxx"), "{text}");
 }
 
-/// Refusals that come only once an act is tried are bounded too: each was written down as begun.
+/// Refusals that happen only when an act is tried are limited too: each was recorded as begun.
 // case 157
 #[test]
 fn refused_attempts_are_limited() {
@@ -261,7 +261,7 @@ fn refused_attempts_are_limited() {
     );
 }
 
-/// What a skill does at random, each time with a name of its own.
+/// The random acts of a skill, each with its own name.
 const BUSY: &str = r#"
 def go(input):
     seed, port = input["seed"], input["port"]
@@ -312,8 +312,8 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        // Most get to their first effect, the others die wherever they are on the way to it. Any odd number spreads the
-        // moments; the machine adds what is really random.
+        // Most reach their first effect, the others die somewhere on the way to it. Any odd number spreads the moments; the machine adds
+        // real randomness.
         let before = seen();
         if !round.is_multiple_of(4) {
             wait_until("an effect", || {
@@ -330,7 +330,7 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
     let mut effects = 0;
     for entry in fs::read_dir(&made).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        // Half of a file, which was to take its place once it was whole: `.NAME.NUMBER`.
+        // An incomplete file, which would have been renamed once it was complete: `.NAME.NUMBER`.
         let half = name.strip_prefix('.').and_then(|name| name.split_once('.'));
         let name = half.map_or(name.as_str(), |(name, _)| name);
         assert!(is_written(&format!("made/{name}")), "{name}");
@@ -346,7 +346,7 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
     assert_eq!(receipts.iter().filter(open).count(), 0, "all are gone");
 }
 
-/// A disk of its own for a stage: what is below it, in a name space of mounts that ends with the shell.
+/// A separate disk for a fixture: the content below it, in a mount namespace that ends with the shell.
 const SMALL_DISK: &str = r#"
 set -e
 mount -t tmpfs -o size=24m none "$DISK"
@@ -392,7 +392,7 @@ fn a_full_disk_stops_the_act_and_not_the_receipt() {
     let (said, log) = output.split_once('{').unwrap();
     let told = fs::read_to_string(folder.join("told")).unwrap();
     assert!(said.starts_with("exec: 0\n"), "{output} {told}");
-    // The second time there is no room to write that it begins, so it does not.
+    // The second time there is no space to record its start, so it does not start.
     let told = fs::read_to_string(folder.join("told-again")).unwrap();
     assert!(
         said.contains("again: ") && !said.contains("again: 0"),

@@ -1,6 +1,6 @@
-//! Each door has a test that it stays shut: every command ends with a code other than 0 in some specification.
+//! Each command has a test that it refuses: in some specification it exits with a code other than 0.
 //!
-//! The commands come from `metier --help`, so a new one is held to this the day it appears.
+//! The commands come from `metier --help`, so this applies to a new one as soon as it appears.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -9,7 +9,7 @@ use metier_testkit::TestContext;
 /// Commands that no specification refuses yet. This list only shrinks, and so does the number in its type.
 const EXCEPTIONS: [&str; 0] = [];
 
-/// What `metier` alone is called here: the overview is a door too.
+/// The name of plain `metier` here: the overview counts as a command too.
 const OVERVIEW: &str = "metier alone";
 
 /// Global flags that take a value, so that the value isn't taken for the command.

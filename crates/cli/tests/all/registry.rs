@@ -37,7 +37,7 @@ impl Served {
         }
     }
 
-    /// Leads the program to it, and writes a token of its account `ada` to `~/token`.
+    /// Configures the registry for the program, and writes a token of its account `ada` to `~/token`.
     fn configure(&self, context: &mut TestContext) {
         context.env("METIER_SKILLS_REGISTRY_URL", self.server.url());
         context.write("~/token", format!("{}\n", self.token));
@@ -146,7 +146,7 @@ fn a_locked_version_with_other_bytes_is_not_installed() {
     skill(&context, "base", "1.0.0", "");
     assert_eq!(context.run(&["publish", "base"]).code, 0);
     assert_eq!(context.run(&["install", "base", "--yes"]).code, 0);
-    // Another registry, with the same name and version and other bytes: the lock remembers what the registry does not.
+    // Another registry, with the same name and version but different bytes: the lock detects it even though the registry does not.
     let second = Served::new();
     second.configure(&mut context);
     login(&context);

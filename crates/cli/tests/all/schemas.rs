@@ -29,7 +29,7 @@ fn names(context: &TestContext) -> BTreeSet<String> {
         .collect()
 }
 
-/// A schema that accepts only the fields that it describes: one that a type does not have is found.
+/// A schema that accepts only the fields that it describes, to find fields that it is missing.
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -65,7 +65,7 @@ fn schema_of<'n>(run: &PrintedJson, document: &Value, names: &'n BTreeSet<String
     names.get(name).map_or("error", String::as_str)
 }
 
-/// Every document that the specifications print is one that its schema describes.
+/// Every document that the specifications print matches its schema.
 pub(crate) fn check(printed: &[PrintedJson]) {
     let context = context();
     let names = names(&context);
@@ -118,7 +118,7 @@ fn a_field_that_is_not_described_or_missing_is_found() {
     assert!(!validator.is_valid(&less));
 }
 
-/// Files against the schema of that name, by a validator and parsers that we did not write.
+/// Checks files against the schema of that name, with third-party validators and parsers.
 fn files(context: &TestContext, name: &str, files: &[PathBuf]) -> Output {
     let schema = context.run(&["schema", name]).stdout;
     let schema = context.write("schema.json", schema);

@@ -1,5 +1,5 @@
-//! What a scope covers, and what it does not: denied hosts under other names, variables in front of commands, values that
-//! would run, and what a repository would make git run.
+//! What a scope covers and what it does not: denied hosts under other names, variables before commands, values that would run, and programs
+//! that a repository makes git run.
 
 use std::{
     io::{Read, Write},

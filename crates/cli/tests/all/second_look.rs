@@ -1,4 +1,5 @@
-//! What is found after a child has ended, whatever it did to hide it: repositories without `.git`, files of other runs, floods, long paths.
+//! What the scan after a child finds, whatever the child did to hide it: repositories without `.git`, files of other runs, floods, long
+//! paths.
 
 use std::{
     fs,
@@ -19,7 +20,7 @@ use crate::{
 
 const EVERYWHERE: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 
-/// Every folder below this one, itself included.
+/// Every folder below this one, including itself.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut all = vec![folder.to_owned()];
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -31,7 +32,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What git takes for a repository, in its own words (gitrepository-layout(5)).
+/// The files by which git recognises a repository (gitrepository-layout(5)).
 fn is_repository(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
@@ -43,7 +44,7 @@ fn repositories(stage: &Stage) -> Vec<PathBuf> {
     all
 }
 
-/// Makes a repository in the working directory, with settings that run a program.
+/// Creates a repository in the working directory, with settings that run a program.
 const MAKES_REPOSITORY: &str = "mkdir -p objects refs/heads; echo 'ref: refs/heads/main' >HEAD\n\
                                 printf '[core]\\n\\tfsmonitor = \"id; false\"\\n' >config\n";
 
@@ -56,7 +57,7 @@ fn no_folder_that_git_takes_for_a_repository_is_left_behind() {
         "cd sub\n{linked}mkdir b b/inner .git\n(cd b; {MAKES_REPOSITORY}echo evil >inner/CLAUDE.md)\n\
          (cd .git; {MAKES_REPOSITORY})\n{MAKES_REPOSITORY}echo made\n"
     );
-    // The folder may be written as a part of the project, or by itself.
+    // The folder is writable as a part of the project, or by itself.
     for scope in ["file:write(./**)", "file:write(./sub/**)"] {
         under_every_condition(|stage| {
             stage.context.dir("sub");
@@ -234,7 +235,7 @@ fn what_the_user_made_after_a_crash_is_left_alone() {
         let before = list();
         kill(child);
         wait_until("the list of what is put back", || list() > before);
-        // Times of files are as coarse as the kernel's tick.
+        // File times are as coarse as the kernel's tick.
         std::thread::sleep(std::time::Duration::from_millis(20));
         stage.context.write("sub/AGENTS.md", "mine\n");
         stage.context.write("sub/.git/config", "mine\n");
@@ -247,7 +248,7 @@ fn what_the_user_made_after_a_crash_is_left_alone() {
         for name in ["sub/AGENTS.md", "sub/.git/config", "other/GEMINI.md"] {
             assert_eq!(stage.context.read(name), "mine\n", "{name}: {said}");
         }
-        let start = "made protected files before its run was killed, which were renamed: ";
+        let start = "before its run was killed, it created protected files, which were renamed: ";
         assert!(said.contains(start), "{said}");
         let name = renamed(&said, "sub/CLAUDE.md");
         assert_eq!(stage.context.read(&format!("sub/{name}")), "evil\n");

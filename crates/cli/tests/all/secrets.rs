@@ -1,11 +1,11 @@
-//! Secrets: what a skill was not given it never sees, and what it was given is seen nowhere afterwards.
+//! Secrets: a skill never sees one that it was not given, and one that it was given appears nowhere afterwards.
 
 use crate::{
     conditions::under_every_condition,
     stage::{RUNS, Stage, bytes_below, field, holds},
 };
 
-/// Variables of the user that no skill asked for, each with its own value.
+/// Variables of the user that no skill requested, each with a unique value.
 const PARENT: &[(&str, &str)] = &[
     ("AWS_SECRET_ACCESS_KEY", "canary-aws-7f3a"),
     ("AWS_SESSION_TOKEN", "canary-session-11d0"),
@@ -18,7 +18,7 @@ const PARENT: &[(&str, &str)] = &[
     ("LD_PRELOAD_CANARY", "canary-preload-01"),
 ];
 
-/// Neither the output nor anything on disk below the home holds a value.
+/// Neither the output nor any file below the home contains a value.
 #[track_caller]
 fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
     for value in values {
@@ -72,7 +72,7 @@ fn the_user_s_variables_reach_no_child() {
     nowhere(&stage, &shown.each_ref().map(String::as_str), &values);
 }
 
-/// Exactly these, and nothing that was not thought of.
+/// Exactly these, and nothing unexpected.
 // case 100
 #[test]
 fn the_environment_of_a_child_is_a_closed_list() {
@@ -120,7 +120,7 @@ fn keyed() -> Stage {
     stage
 }
 
-/// Says the key in every spelling that a program on the street would use.
+/// Prints the key in every encoding that a common program would use.
 const SAYS: &str = r#"
 say() { printf '%s\n' "$1"; printf 'x%s' "$1" | base64; printf 'xx%s' "$1" | base64 -w0; echo
   printf '%s' "$1" | base64; printf '%s' "$1" | od -An -tx1 | tr -d ' \n'; echo
@@ -130,7 +130,7 @@ say "$WEATHER_KEY"; say "$GH_TOKEN"
 say "$WEATHER_KEY" >&2; say "$GH_TOKEN" >&2
 "#;
 
-/// The spellings of a value that must not be seen.
+/// The encodings of a value that must not appear.
 fn spellings(value: &str) -> Vec<String> {
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let percent: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
@@ -224,7 +224,7 @@ fn a_printed_secret_is_removed() {
     }
 }
 
-/// `base64` breaks its lines after 76 letters, and long keys are longer than that.
+/// `base64` breaks its lines after 76 characters, and long keys are longer than that.
 // case 104
 #[test]
 fn a_long_secret_in_broken_lines_is_not_heard() {
@@ -281,7 +281,7 @@ fn a_command_that_fails_does_not_tell_either() {
     nowhere(&stage, &[&output.stderr, &output.stdout], &[KEY]);
 }
 
-/// Variables that are code reach no child, wherever they are set.
+/// Variables that contain code reach no child, wherever they are set.
 // case 102
 #[test]
 fn variables_that_are_code_are_not_passed_on() {
@@ -320,7 +320,7 @@ fn variables_that_are_code_are_not_passed_on() {
     }
 }
 
-/// A skill may call itself what it likes; the variable is named before it is given.
+/// A skill can choose any name for itself; the question names the variable before it is given.
 // case 101
 #[test]
 fn another_skill_s_secrets_are_given_only_by_name() {
@@ -332,7 +332,7 @@ fn another_skill_s_secrets_are_given_only_by_name() {
         &format!("permissions: [shell:exec, env:read]\n{key}"),
         "!echo \"$WEATHER_USER\" \"$WEATHER_KEY\" | tr a-z b-za\n",
     );
-    // Approved while nothing was configured: variables in general, and any command.
+    // Approved before anything was configured: variables in general, and any command.
     assert_eq!(stage.run(&["permissions", "thief", "--approve"]).code, 0);
     let before = stage.run(&["show", "thief", "--raw"]);
     assert_eq!(
@@ -385,7 +385,7 @@ fn another_skill_s_secrets_are_given_only_by_name() {
     );
 }
 
-/// Says how long each value is, which needs the value and does not show it.
+/// Prints the length of each value, which requires the value and does not show it.
 const MEASURES: &str = "echo \"${#SOME_TOKEN} ${#SOME_USER} ${#SOME_KEY} ${#UNNAMED}\"\n";
 
 // case 101
@@ -405,7 +405,7 @@ fn what_the_configuration_sets_for_a_skill_reaches_its_children() {
                 "metadata: {openclaw: {skillKey: other, primaryEnv: SOME_KEY}}\n",
             ),
         ] {
-            // Where the user keeps skills: with `--root` the user's own configuration counts only if `--config` names it.
+            // The user's skills: with `--root` the user's own configuration counts only if `--config` names it.
             let own = "~/.agents/skills";
             stage.skill_in(own, name, &format!("{asked}{front}"), RUNS);
             let script = format!("#!/bin/sh\n{MEASURES}");

@@ -1,4 +1,4 @@
-//! `metier serve` as programs meet it: the real daemon on a real socket.
+//! `metier serve` as programs use it: the real daemon on a real socket.
 
 use std::{fs, path::Path, process::Command, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::serve_room::{Daemon, context, execute, names, skill, workflow};
 
 const GREET: &str = "def greet(input):\n    return \"hello \" + \" \".join(input[\"arguments\"])\n\nregister_workflow(\"greet\", greet, \"Greets.\")\n";
 
-/// What seed 001 asks of the WebSocket: list, execute, scan; and that errors are messages.
+/// The requirements of seed 001 for the WebSocket: list, execute, scan; and errors are messages.
 #[test]
 fn skills_are_listed_executed_and_scanned_over_the_websocket() {
     let context = context();
@@ -108,7 +108,7 @@ fn a_subscribed_client_sees_a_skill_added_edited_broken_and_fixed() {
             .contains("Two.")
     );
 
-    // Broken: it is reported with its place, and the last good version is used.
+    // The broken skill is reported with its position, and its last good version is used.
     context.write("skills/audit/SKILL.md", "---\nname: [\n---\nThree.\n");
     let broken = socket.hear();
     assert_eq!(names(&broken["changed"]), ["audit"], "{broken}");
@@ -182,7 +182,7 @@ fn http_gives_the_documents_of_the_command_line() {
         serde_json::from_str(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", output.snapshot()))
     };
-    // First of all what leaves verdicts behind, so that both sides know them.
+    // First the requests that leave verdicts behind, so that both sides have them.
     let info = daemon.get("/api/v1/skills/audit").ok();
     assert_eq!(info, of_command(&["info", "audit"]));
     let rendered = daemon.post("/api/v1/skills/report/render", &json!({ "arguments": "7" }));
@@ -220,7 +220,7 @@ fn http_gives_the_documents_of_the_command_line() {
     assert!(refreshed["generation"].as_u64() > status["generation"].as_u64());
 }
 
-/// A skill that is used for the first time is scanned. For that nothing is listed again; the next list and the next program know the verdict.
+/// A skill that is used for the first time is scanned. That causes no new listing; the next list and the next program have the verdict.
 #[test]
 fn first_uses_are_noted_together() {
     let context = context();
@@ -228,7 +228,7 @@ fn first_uses_are_noted_together() {
     for name in &names {
         skill(&context, name, "Is used.", "Body.\n");
     }
-    // Nothing changed for so long before it is reported.
+    // Changes are reported once there was none for this long.
     let config = "[skills.load]\nwatch_debounce_ms = 60000\n";
     context.write("~/.config/metier/config.toml", config);
     let daemon = Daemon::start(&context);
@@ -302,7 +302,7 @@ fn lists_come_in_pages() {
     }
 }
 
-/// A search that is being typed loses nothing between two letters; whole words find what `select` finds, in bodies too.
+/// A search while typing loses no result between two letters; whole words find what `select` finds, in bodies too.
 #[test]
 fn a_search_ranks_and_finds_unfinished_words() {
     let context = context();
@@ -335,7 +335,7 @@ fn a_search_ranks_and_finds_unfinished_words() {
     }
 }
 
-/// To look at a skill again lists nothing again, whatever its status: with ten thousand skills that takes seconds.
+/// Scanning a skill again causes no new listing, whatever its status: with ten thousand skills that takes seconds.
 #[test]
 fn a_skill_that_is_known_is_shown_without_a_new_list() {
     let context = context();
@@ -384,7 +384,7 @@ fn what_is_not_approved_is_refused_or_asked() {
         "not-approved"
     );
 
-    // A client that waits is asked about: the answer comes from elsewhere.
+    // The question is for a waiting client: the answer comes from elsewhere.
     let asking = json!({ "id": 2, "type": "execute_skill", "name": "reader", "approvals": "ask" });
     for (answer, expected) in [("no", "denied"), ("once", "the secret\n")] {
         socket.say(&asking.to_string());
@@ -410,7 +410,7 @@ fn what_is_not_approved_is_refused_or_asked() {
         let got = result["content"].as_str().or(result["code"].as_str());
         assert_eq!(got, Some(expected), "{result}");
     }
-    // What is allowed from now on needs no question.
+    // A permission that was allowed permanently needs no question.
     let shown = daemon.get("/api/v1/permissions?skill=reader").ok();
     let allow = json!({ "skill": "reader", "digest": shown["digest"], "decision": "allow" });
     let allowed = daemon.post("/api/v1/permissions", &allow).ok();
@@ -508,7 +508,7 @@ fn a_session_without_a_model_says_what_to_do() {
     assert_eq!(daemon.get("/api/v1/sessions/s9").status, 404);
 }
 
-/// Every address of the description answers, and what it answers has the described form.
+/// Every described address answers, and each answer matches its schema.
 #[test]
 fn the_description_of_the_interface_is_true() {
     let context = context();
@@ -642,7 +642,7 @@ fn there_is_one_daemon_for_each_data_folder() {
         "{}",
         second.snapshot()
     );
-    // A daemon that was killed leaves nothing that keeps the next one from starting.
+    // A killed daemon leaves nothing that prevents the next one from starting.
     let token = first.token.clone();
     assert_eq!(first.end(Signal::KILL), None);
     let third = Daemon::start(&context);
@@ -668,7 +668,7 @@ fn the_end_closes_sockets_and_ends_sessions() {
     let started = daemon.post("/api/v1/sessions", &json!({ "task": "wait" }));
     assert_eq!(started.status, 201, "{started:?}");
     daemon.signal(Signal::TERM);
-    assert_eq!(socket.closed(), "the daemon ends");
+    assert_eq!(socket.closed(), "the daemon is stopping");
     assert_eq!(daemon.wait(), Some(0));
     model.forget();
 }
@@ -688,7 +688,7 @@ fn a_new_token_counts_at_once_and_the_old_one_no_more() {
     daemon.get("/api/v1/status").ok();
 }
 
-/// A client that we didn't write, in another language.
+/// A third-party client, in another language.
 #[test]
 fn a_third_party_client_of_the_websocket() {
     let context = context();
@@ -739,7 +739,7 @@ fn a_thousand_changed_files_are_one_update() {
     assert_eq!(next["id"], 9, "there is no second update: {next}");
 }
 
-/// MCP over HTTP passes the same gate, and has the same skills.
+/// MCP over HTTP passes the same checks, and has the same skills.
 #[test]
 fn mcp_is_served_over_http() {
     let context = context();

@@ -1,4 +1,4 @@
-//! Clients of the daemon that mean harm, or only behave badly. It answers each of them, and goes on.
+//! Clients of the daemon that are malicious or misbehave. It answers each of them, and continues.
 
 use std::{
     io::{Read as _, Write as _},
@@ -62,7 +62,7 @@ fn foreign_pages_and_rebinding_names_are_refused() {
             .request("GET", "/api/v1/skills", &headers, "")
             .refused();
         assert_eq!(refused, (expected.0, expected.1.to_owned()), "{headers}");
-        // Health is no way around the source of a request.
+        // The health check does not bypass the check of a request's origin.
         if expected.0 != 401 {
             let health = daemon.request("GET", "/healthz", &headers, "");
             assert_eq!(health.status, expected.0, "{headers}");
@@ -127,7 +127,7 @@ fn without_a_token_only_health_answers() {
         assert!(!answer.body.contains("report"), "{answer:?}");
     }
     assert_eq!(daemon.request("GET", "/healthz", &host, "").status, 200);
-    // A socket opens, since a browser can show the token only then; and it says nothing before.
+    // A socket opens, since a browser can show the token only then; and it sends nothing before.
     let mut socket = daemon.upgrade(&[]).unwrap();
     let refused = socket.ask(&json!({ "id": 1, "type": "list_skills" }));
     assert_eq!(refused["code"], "unauthorized", "{refused}");
@@ -137,7 +137,7 @@ fn without_a_token_only_health_answers() {
     );
     socket.say(&json!({ "type": "auth", "token": "wrong" }).to_string());
     assert_eq!(socket.hear()["code"], "unauthorized");
-    assert_eq!(socket.closed(), "the token is wrong");
+    assert_eq!(socket.closed(), "the token is invalid");
     let mut socket = daemon.upgrade(&[]).unwrap();
     let welcome = socket.ask(&json!({ "type": "auth", "token": daemon.token }));
     assert_eq!(welcome["type"], "authenticated");
@@ -293,7 +293,7 @@ fn slow_and_half_open_clients_are_not_waited_for() {
         daemon.headers()
     );
     waiting.write_all(head.as_bytes()).unwrap();
-    // Connections that say nothing, and are gone.
+    // Connections that send nothing, and are closed.
     let silent: Vec<TcpStream> = (0..50)
         .map(|_| TcpStream::connect(&daemon.address).unwrap())
         .collect();
@@ -318,7 +318,7 @@ fn slow_and_half_open_clients_are_not_waited_for() {
     is_alive(&daemon);
 }
 
-/// A client that asks and never reads: what waits for it is bounded, and others are answered.
+/// A client that sends requests and never reads: its queue is limited, and others are answered.
 #[test]
 fn connections_over_the_limit_are_closed_and_counted() {
     let context = context();
@@ -334,7 +334,7 @@ fn connections_over_the_limit_are_closed_and_counted() {
     }
     let [first, mut second, _third] = sockets;
     second.ask(&json!({"type": "list_skills", "id": 1}));
-    // A place that is given back is used again.
+    // A freed slot is used again.
     drop(first);
     let metrics = patience::wait_for("a free place", || {
         let mut stream = TcpStream::connect(&daemon.address).ok()?;
@@ -469,7 +469,7 @@ fn the_files_of_the_daemon_are_the_users_own() {
     drop(daemon);
 }
 
-/// A frame with a mask of zeros, so that its payload is what it says.
+/// A frame with a mask of zeros, so that its payload is plain.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first];
     match payload.len() {
@@ -514,11 +514,11 @@ fn compressed_frames_and_endless_messages_end_only_their_socket() {
         // A reset is an end too.
         stream.read_to_end(&mut rest).ok();
     };
-    // Text that says it is compressed, though no extension was agreed on.
+    // Text that is marked as compressed, although no extension was negotiated.
     let mut compressed = open();
     compressed.write_all(&frame(0xc1, b"\xab\x02")).unwrap();
     ends(compressed);
-    // One message in parts that never end: it may have a megabyte.
+    // One message in endless parts: it may have a megabyte.
     let mut parts = open();
     parts.write_all(&frame(0x01, b"{")).unwrap();
     let part = frame(0x00, &vec![b' '; 64 << 10]);
@@ -564,7 +564,7 @@ fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{long},\"method\":\"ping\"}}"),
         ),
         ("", format!("{}{}", "[".repeat(10_000), "]".repeat(10_000))),
-        // A method of the era with a session, without one; and a session that never was.
+        // A method that requires a session, without one; and an unknown session.
         (
             "",
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
@@ -573,7 +573,7 @@ fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
             "Mcp-Session-Id: none\r\n",
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
         ),
-        // Versions that there are not, and fields of the other era.
+        // Versions that don't exist, and fields of the other era.
         (
             "MCP-Protocol-Version: 1999-01-01\r\nMcp-Method: tools/list\r\n",
             modern("1999-01-01", "tools/list"),
@@ -596,7 +596,7 @@ fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
         assert!(is_refused, "{more}{body:.200}: {answer:?}");
         assert!(!answer.body.contains("\"tools\":["), "{answer:?}");
     }
-    // A page that made its name resolve to this machine.
+    // A page whose name was made to resolve to this machine.
     let rebound = headers.replacen(&daemon.address, "evil.example", 1);
     let refused = daemon.request(
         "POST",

@@ -1,4 +1,4 @@
-//! Installing, updating, removing and undoing over HTTP, and every way in which that is refused.
+//! Installing, updating, removing and undoing over HTTP, and every way in which each is refused.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::serve_room::{Daemon, HttpAnswer, context, names};
 
-/// A skill in a folder where nothing looks for skills.
+/// A skill in a folder that is not searched for skills.
 fn offered(context: &TestContext, name: &str, version: &str, extra: &str) {
     context.write(
         &format!("offered/{name}/SKILL.md"),
@@ -61,7 +61,7 @@ fn a_skill_is_planned_decided_about_used_updated_removed_and_undone() {
     );
     let text = card["text"].as_str().unwrap();
     assert!(text.contains("the scanner found nothing"), "{text}");
-    // The card is the one of the terminal, which writes paths shorter.
+    // The card is the same as at the terminal, which shortens paths.
     let dry = context.run(&["install", "./offered/notes", "--dry-run"]);
     let home = context.home().display().to_string();
     let work = format!("{}/", context.path("").display()).replace("//", "/");
@@ -100,7 +100,7 @@ fn a_skill_is_planned_decided_about_used_updated_removed_and_undone() {
         let digest = &row["card"]["digest"];
         json!({ "skills": [{ "name": "notes", "digest": digest, "approve": approve }] })
     };
-    // What is new needs an answer; without it the plan waits on.
+    // New permissions need an answer; without one the plan keeps waiting.
     let refused = daemon.post(&address, &choice(&[])).refused();
     assert_eq!(refused, (409, "needs-approval".to_owned()));
     let updated = daemon
@@ -219,7 +219,7 @@ fn a_plan_is_used_once_and_for_the_bytes_that_were_shown() {
         .refused();
     assert_eq!(refused, (404, "unknown-plan".to_owned()));
 
-    // The source changes after the plan was made: what was shown is installed.
+    // The source changes after the plan was made: the version that was shown is installed.
     offered(&context, "notes", "6.6.6", "");
     apply(&daemon, &planned, &json!({})).ok();
     assert!(
@@ -230,7 +230,7 @@ fn a_plan_is_used_once_and_for_the_bytes_that_were_shown() {
     let refused = apply(&daemon, &planned, &json!({})).refused();
     assert_eq!(refused, (409, "plan-used".to_owned()));
 
-    // The place changes after the plan was made: what is there now was not decided about.
+    // The installed files change after the plan was made: the decision was not about them.
     let planned = plan(&daemon, "./offered/notes");
     let edited = context.home().join(".agents/skills/notes/mine.md");
     fs::write(&edited, "mine").unwrap();
@@ -238,7 +238,7 @@ fn a_plan_is_used_once_and_for_the_bytes_that_were_shown() {
     assert_eq!(refused, (409, "changed-since".to_owned()));
     assert_eq!(fs::read_to_string(&edited).unwrap(), "mine");
 
-    // What was edited is replaced only if the decision says so.
+    // Edited files are replaced only if the decision states it.
     let planned = plan(&daemon, "./offered/notes");
     assert_eq!(planned["skills"][0]["obstacles"][0]["kind"], "edited");
     let refused = apply(&daemon, &planned, &json!({})).refused();
@@ -320,7 +320,7 @@ fn sources_and_changes_that_are_not_there_are_named() {
         &json!({ "source": "./offered", "all": true }),
     );
     assert_eq!(names(&planned.ok()["skills"]), ["notes", "pdf"]);
-    // Another change was made since: what the client saw is not the last one.
+    // Another change was made since: the last change is not the one that the client saw.
     apply(&daemon, &plan(&daemon, "./offered/notes"), &json!({})).ok();
     let last = daemon.get("/api/v1/changes").ok()["changes"][0]["id"].clone();
     apply(&daemon, &plan(&daemon, "./offered/pdf"), &json!({})).ok();
@@ -359,7 +359,7 @@ fn progress_is_an_event() {
     );
 }
 
-/// A server that sends a file without end; it reports its first client, and that it is gone.
+/// A server that sends an endless file; it reports its first client, and that it disconnected.
 fn endless_file() -> (String, mpsc::Receiver<&'static str>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/skill.zip", listener.local_addr().unwrap());
@@ -378,7 +378,7 @@ fn endless_file() -> (String, mpsc::Receiver<&'static str>) {
     (address, receiver)
 }
 
-/// A client that wants such a file installed, once its download has begun.
+/// A client that requests the installation of such a file, once its download has begun.
 fn downloading(daemon: &Daemon) -> (TcpStream, mpsc::Receiver<&'static str>) {
     let (address, events) = endless_file();
     let body = json!({ "source": address }).to_string();

@@ -1,4 +1,4 @@
-//! A daemon of its own for a test, and clients that can send anything.
+//! A daemon for one test, and clients that can send anything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -60,7 +60,7 @@ impl Daemon {
         }
     }
 
-    /// The headers that a request of a program has.
+    /// The headers of a program's request.
     pub(crate) fn headers(&self) -> String {
         let (address, token) = (&self.address, &self.token);
         format!("Host: {address}\r\nAuthorization: Bearer {token}\r\n")
@@ -179,7 +179,7 @@ impl HttpAnswer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The document of a request that must work.
+    /// The document of a request that must succeed.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self:?}");
@@ -231,7 +231,7 @@ impl Socket {
         self.hear()
     }
 
-    /// Reads until the server closes the socket; the reason.
+    /// Reads until the server closes the socket; returns the reason.
     pub(crate) fn closed(&mut self) -> String {
         loop {
             match self.0.read() {
@@ -276,5 +276,5 @@ pub(crate) fn execute(id: u64, name: &str, arguments: &str) -> Value {
     json!({ "id": id, "type": "execute_skill", "name": name, "arguments": arguments })
 }
 
-/// A little while, for what must not happen.
+/// A short time, for events that must not happen.
 pub(crate) const MOMENT: Duration = Duration::from_millis(300);

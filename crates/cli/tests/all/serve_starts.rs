@@ -1,4 +1,4 @@
-//! `metier serve` where the machine is special: no watches left, a socket of the service manager, an address that others reach.
+//! `metier serve` on special machines: no watches left, a socket from the service manager, an address that others can reach.
 
 use std::{fs, process::Command};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::serve_room::{Daemon, context, names, skill};
 
-/// A program that starts another one with a limit of its own for watches: those of a user namespace.
+/// A program that starts another one with a separate limit for watches: that of a user namespace.
 fn limited(
     context: &mut TestContext,
     limit: &str,
@@ -45,7 +45,7 @@ fn without_watches_changes_are_polled_and_said_to_be() {
         let status = daemon.get("/api/v1/status").ok();
         assert_eq!(status["watch"]["state"], "polled", "{status}");
         assert!(status["watch"].to_string().contains(why), "{status}");
-        // A request is never answered from an old list, and a subscriber hears of the change.
+        // A request is never answered from an old list, and a subscriber is notified of the change.
         skill(&context, "audit", "Audits.", "One.\n");
         daemon.get("/api/v1/skills/audit").ok();
         let changes = socket.hear();
@@ -56,7 +56,7 @@ fn without_watches_changes_are_polled_and_said_to_be() {
     }
 }
 
-/// What a service manager does: the socket is handle 3, and two variables say so.
+/// The part of a service manager: the socket is handle 3, and two variables announce it.
 const MANAGER: &str = "
 import os, socket, sys
 s = socket.socket()
@@ -85,7 +85,7 @@ fn the_socket_of_a_service_manager_is_used() {
     assert_eq!(daemon.get("/api/v1/skills").ok()["total"], 1);
     // Waits for its end: there is one daemon for each data folder.
     assert_eq!(daemon.end(Signal::TERM), Some(0));
-    // Variables that were meant for another process pass nothing.
+    // Variables that were meant for another process have no effect.
     context.env("OTHER_PID", "1");
     let daemon = Daemon::start(&context);
     assert_ne!(daemon.address, port(&context));
@@ -105,7 +105,7 @@ fn the_units_start_the_daemon_at_its_usual_address() {
     );
 }
 
-/// The format in which certificates and keys are files.
+/// The file format of certificates and keys.
 fn pem(kind: &str, bytes: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(bytes);
     format!("-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n")
@@ -171,7 +171,7 @@ fn other_machines_are_served_over_tls_with_a_token() {
         )
         .ends_with("\n403")
     );
-    // Without TLS there is no answer, and the daemon goes on.
+    // Without TLS there is no answer, and the daemon continues.
     let plain = Command::new(&curl)
         .args(["-sS", "--noproxy", "*", "-m", "20"])
         .arg(format!("http://127.0.0.1:{port}/healthz"))

@@ -1,4 +1,4 @@
-//! The parts of a session that is made inside a test: approvals, the machine around skills, and a skill without files.
+//! The parts of a session that is created inside a test: approvals, the machine around skills, and a skill without files.
 
 use std::{
     ffi::OsString,
@@ -37,7 +37,7 @@ pub(crate) fn desk(
     }
 }
 
-/// Each act may happen so many times in a turn.
+/// Each act is allowed this many times in a turn.
 pub(crate) fn terms(rate: u64, project: &Path, home: Option<&Path>) -> GrantTerms {
     GrantTerms {
         rates: Rates {
@@ -53,7 +53,7 @@ pub(crate) fn terms(rate: u64, project: &Path, home: Option<&Path>) -> GrantTerm
     }
 }
 
-/// Nothing but a project, and a place for temporary files.
+/// Only a project, and a folder for temporary files.
 pub(crate) fn host_environment(shim: &Path, project: &Path, temporary: &Path) -> HostEnvironment {
     HostEnvironment {
         shim: shim.to_owned(),

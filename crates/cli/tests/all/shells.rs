@@ -1,4 +1,4 @@
-//! The Tab key in real shells: what `metier completions` prints is installed as its help says, and used.
+//! The Tab key in real shells: the output of `metier completions` is installed as its help describes, and used.
 
 use std::{path::PathBuf, process::Command};
 
@@ -28,7 +28,7 @@ fn script(context: &TestContext, shell: &str) -> String {
     output.stdout
 }
 
-/// The first Tab of a shell, which loads the function, completes already.
+/// The first Tab of a shell, which loads the function, already completes.
 #[test]
 fn zsh_completes() {
     let (stage, zsh) = needed!(machine("zsh"));

@@ -1,4 +1,4 @@
-//! Fields of a manifest that a model, an agent or another host counts on, from outside.
+//! Fields of a manifest that a model, an agent or another host relies on, from outside.
 
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn what_a_manifest_declares_of_a_tool_counts() {
         "{}",
         refused.stderr
     );
-    // Where the manifest says nothing, the code's own schema holds.
+    // Without a schema in the manifest, the code's own schema applies.
     assert_eq!(call("bare", "{}").code, 1);
     assert_eq!(call("bare", r#"{"x": 1}"#).stdout, "hello\n");
     let room = AgentRoom::new([ScriptedTurn::text("Done.")]);
@@ -75,8 +75,12 @@ fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
     room.skill("sonnet", "model: claude-sonnet-4-20250514\n", "Think.\n");
     let output = room.run(&["agent", "/sonnet hello"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
-    assert!(!output.stderr.contains("can't be had"), "{}", output.stderr);
-    // A provider that does not know the name is asked for the session's model instead.
+    assert!(
+        !output.stderr.contains("not available"),
+        "{}",
+        output.stderr
+    );
+    // A provider that does not know the name gets a request for the session's model instead.
     let output = room.run(&["agent", "/sonnet hello"]);
     assert_eq!(output.stdout, "Two.\n", "{}", output.snapshot());
     assert!(
@@ -192,7 +196,7 @@ fn a_misspelt_skill_is_not_said_to_the_model() {
         "{}",
         output.stderr
     );
-    // A path is no name.
+    // A path is not a name.
     assert_eq!(room.run(&["agent", "/usr/bin is what?"]).code, 0);
     assert_eq!(room.finish().len(), 1);
 }

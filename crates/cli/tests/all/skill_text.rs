@@ -1,4 +1,4 @@
-//! What a model gets of a skill is the same text at every door: its body, then the files of its `prompt:`.
+//! A model gets the same text of a skill over every interface: its body, then the files of its `prompt:`.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn check(door: &str, text: &str) {
     }
 }
 
-/// Runs the program against the scripted model; the last request, as the provider got it.
+/// Runs the program against the scripted model; returns the last request, as the provider got it.
 fn asked(script: Vec<ScriptedTurn>, arguments: &[&str]) -> String {
     let room = room(script);
     let all = [&["--skill-dir", "skills"], arguments].concat();

@@ -16,7 +16,7 @@ fn the_specifications_hold() {
     crate::schemas::check(&report.printed);
 }
 
-/// `docs/config.md` is what the program says about its settings.
+/// `docs/config.md` matches the program's description of its settings.
 #[test]
 fn the_page_about_settings_is_the_reference() {
     let said = std::process::Command::new(env!("CARGO_BIN_EXE_metier"))

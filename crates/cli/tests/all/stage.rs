@@ -1,7 +1,6 @@
-//! The stage on which skills misbehave: a closed room, the machine's own programs, and no scanner.
+//! The fixture for misbehaving skills: an isolated machine with only the system's programs, and no scanner.
 //!
-//! What the scanner says is tested elsewhere. Here it is switched off, so that only permissions and the fence are left
-//! between a skill and the machine.
+//! The scanner is tested elsewhere. Here it is disabled, so that only permissions and the sandbox are between a skill and the machine.
 
 use std::{env, ffi::OsString, fs, path::Path, time::Duration};
 
@@ -13,7 +12,7 @@ pub(crate) const RUNS: &str = "Run scripts/do.sh.\n";
 
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Runs a program and writes down what it and its children used: the most memory in kilobytes, and processor time in milliseconds.
+/// Runs a program and records the resources of it and its children: the peak memory in kilobytes, and processor time in milliseconds.
 const MEASURE: &str = "import resource, subprocess, sys
 place = sys.argv.pop(1)
 code = subprocess.call(sys.argv[1:])
@@ -23,7 +22,7 @@ with open(place, 'w') as file:
 sys.exit(code if code >= 0 else 128 - code)
 ";
 
-/// What a run used.
+/// The resources of a run.
 pub(crate) struct UsedByRun {
     pub(crate) kilobytes: u64,
     pub(crate) processor_time: Duration,
@@ -50,7 +49,7 @@ impl Stage {
         Self { context }
     }
 
-    /// A stage on which each run is measured.
+    /// A fixture in which each run is measured.
     pub(crate) fn measured() -> Result<Self, NotRun> {
         needs::program(PYTHON)?;
         let mut stage = Self::new();
@@ -59,7 +58,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// What the last run on a measured stage used.
+    /// The resources of the last run in a measured fixture.
     pub(crate) fn used(&self) -> UsedByRun {
         let used = self.context.read("~/used");
         let (kilobytes, milliseconds) = used.split_once(' ').unwrap();
@@ -69,7 +68,7 @@ impl Stage {
         }
     }
 
-    /// Writes a skill below `skills/`; `front` is what its manifest says besides its name.
+    /// Writes a skill below `skills/`; `front` is its manifest apart from its name.
     pub(crate) fn skill(&self, name: &str, front: &str, body: &str) {
         self.skill_in("skills", name, front, body);
     }
@@ -81,7 +80,7 @@ impl Stage {
         );
     }
 
-    /// A skill with a script that asks for these permissions.
+    /// A skill with a script that requests these permissions.
     pub(crate) fn scripted(&self, name: &str, permissions: &[&str], script: &str) {
         let list = serde_json::to_string(permissions).unwrap();
         self.skill(name, &format!("permissions: {list}\n"), RUNS);
@@ -91,7 +90,7 @@ impl Stage {
         );
     }
 
-    /// Runs the program on the skills of this stage.
+    /// Runs the program on the skills of this fixture.
     pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let all: Vec<&str> = ["--root", "skills"]
             .iter()
@@ -115,7 +114,7 @@ impl Stage {
         self.run(&all)
     }
 
-    /// What was written down, the newest first. The chain must be whole.
+    /// The receipts, the newest first. The chain must be intact.
     pub(crate) fn receipts(&self) -> Vec<Value> {
         let output = self
             .context
@@ -126,7 +125,7 @@ impl Stage {
         log["receipts"].as_array().unwrap().clone()
     }
 
-    /// Whether a file or folder is there, below the working folder.
+    /// Whether a file or folder exists below the working folder.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.context.path(name).symlink_metadata().is_ok()
     }
@@ -137,7 +136,7 @@ pub(crate) fn field<'a>(receipt: &'a Value, name: &str) -> &'a str {
     receipt[name].as_str().unwrap_or_default()
 }
 
-/// Every byte below a folder, with the names of the files: what a thief of the disk would find.
+/// Every byte below a folder, with the names of the files: all that someone who steals the disk would find.
 pub(crate) fn bytes_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(folder) else {
@@ -154,14 +153,14 @@ pub(crate) fn bytes_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Whether bytes hold a text.
+/// Whether bytes contain a text.
 pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
     bytes
         .windows(text.len())
         .any(|window| window == text.as_bytes())
 }
 
-/// Whether the tests are to pass as on a machine without Deno: `METIER_TEST_WITHOUT_DENO=1 cargo test -p metier`.
+/// Whether the tests should pass as on a machine without Deno: `METIER_TEST_WITHOUT_DENO=1 cargo test -p metier`.
 pub(crate) fn deno_is_hidden() -> bool {
     env::var_os("METIER_TEST_WITHOUT_DENO").is_some_and(|value| value == "1")
 }

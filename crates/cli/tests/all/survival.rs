@@ -1,6 +1,6 @@
-//! The host survives its guests: one attack on memory and time for each way in.
+//! The host survives its guests: one attack on memory and time for each entry point.
 //!
-//! What is measured is the largest process that a run of the program starts, by the system's own count, and the clock.
+//! Measured are the largest process that a run of the program starts, as the system reports it, and the time.
 
 use std::{
     fs,
@@ -16,17 +16,17 @@ use serde_json::{Value, json};
 
 use crate::{conditions::under_every_condition, stage::Stage};
 
-/// The most that any input makes the program use, in kilobytes.
+/// The maximum that the program uses for any input, in kilobytes.
 const MEMORY: u64 = 256 << 10;
 
-/// A stage on which the memory of the program is measured.
+/// A fixture in which the memory of the program is measured.
 fn scales() -> Result<Stage, NotRun> {
     let mut stage = Stage::measured()?;
     stage.context.env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "10");
     Ok(stage)
 }
 
-/// Runs the program; it ends, and stays small.
+/// Runs the program, which must end and stay small.
 fn weigh(stage: &Stage, arguments: &[&str]) -> ProgramOutput {
     let output = stage.run(arguments);
     let memory = stage.used().kilobytes;
@@ -54,7 +54,7 @@ fn fifo(path: &std::path::Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Code that registers `t` with a schema of definitions, each made from a reference to the next.
+/// Code that registers `t` with a schema of definitions, each of which contains references to the next.
 fn chain(count: usize, link: &str) -> String {
     format!(
         "def build():\n    defs = {{}}\n    for i in range({count}):\n        \
@@ -184,7 +184,7 @@ fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {
         let search = || {
             let output = stage.run(&arguments);
             let found: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
-            // The skill itself is in the project and has the word in its code.
+            // The skill itself is in the project and contains the word in its code.
             assert_eq!(found, json!([2, 3]), "{}", output.snapshot());
         };
         symlink("/dev/zero", work.join(".ignore")).unwrap();
@@ -249,7 +249,7 @@ fn no_folder_takes_all_of_the_memory_of_a_list_or_a_scan() {
     let output = weigh(&stage, &["list"]);
     assert!(output.stdout.contains("fine"), "{}", output.snapshot());
     weigh(&stage, &["scan", "skills"]);
-    // What metier reads of a project before it is trusted.
+    // The files of a project that metier reads before it is trusted.
     symlink("/dev/zero", work.join("AGENT.md")).unwrap();
     fs::create_dir_all(work.join(".metier")).unwrap();
     fifo(&work.join(".metier/config.toml"));
@@ -277,7 +277,7 @@ fn no_hook_takes_all_of_the_memory() {
     }
 }
 
-/// The most that a running process has used, in kilobytes.
+/// The peak memory of a running process, in kilobytes.
 fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));

@@ -1,6 +1,6 @@
-//! The person at a real terminal: what is shown, what an answer does, and what is no answer.
+//! The person at a real terminal: what is shown, the effect of an answer, and input that is not an answer.
 //!
-//! `script` (util-linux) makes the terminal. The answer is typed when the question stands there, not before.
+//! `script` (util-linux) provides the terminal. The answer is typed after the question is shown, not before.
 
 use std::{
     io::{Read, Write},
@@ -20,7 +20,7 @@ const INSTALLS: &str = "[y/N] ";
 /// A conversation.
 #[derive(Debug)]
 struct Talk {
-    /// Everything on the screen, with line ends as they are elsewhere.
+    /// The whole screen, with normalised line ends.
     screen: String,
     code: i32,
 }
@@ -30,7 +30,7 @@ impl Talk {
         self.screen.contains(QUESTION)
     }
 
-    /// What stood there before anything was typed.
+    /// The text that was shown before anything was typed.
     fn question(&self) -> &str {
         self.screen
             .split_once(QUESTION)
@@ -38,12 +38,12 @@ impl Talk {
     }
 }
 
-/// Runs the program at a terminal, and types a line of this each time it asks.
+/// Runs the program at a terminal, and types one of these lines for each question.
 fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
     converse(stage, arguments, ("", typed), &|| {})
 }
 
-/// The same, with something that was typed before the program started.
+/// The same, with text that was typed before the program started.
 fn talk_after(stage: &Stage, arguments: &[&str], early: &str, typed: &str) -> Talk {
     converse(stage, arguments, (early, typed), &|| {})
 }
@@ -61,7 +61,7 @@ fn converse(
     let words = head.iter().chain(arguments);
     let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
     let mut script = Command::new("script");
-    // The first line is the shell's; whatever follows it lies in the terminal when the program starts.
+    // The first line is for the shell; the following input waits in the terminal when the program starts.
     let line = format!("read start; exec {}", line.join(" "));
     script.args(["-q", "-e", "-c", &line, "/dev/null"]);
     script
@@ -89,7 +89,7 @@ fn converse(
         }
     });
     let mut seen = Vec::new();
-    // One line a question.
+    // One line for each question.
     let mut lines = typed.split_inclusive('\n');
     let mut answered = 0;
     let start = Instant::now();
@@ -119,7 +119,7 @@ fn converse(
     Talk { screen, code }
 }
 
-/// A machine with a terminal, if it can have one.
+/// A machine with a terminal, if this machine can have one.
 fn stage() -> Result<Stage, NotRun> {
     needs::program("script")?;
     let stage = Stage::new();
@@ -134,7 +134,7 @@ const SHOW: &[&str] = &["show", "greet", "--raw"];
 fn anything_but_a_clear_yes_is_a_no() {
     let stage = needed!(stage());
     let no = ["\n", "\r", "n\n", "No\n", "d\n", "deny\n", "\u{4}"];
-    // What is no answer is asked again, three times in all.
+    // An invalid answer repeats the question, three times in total.
     let unknown = ["ok\nok\nok\n", "always!\nd\n", "\u{1b}[A\nx\n\n", "s\nn\n"];
     for typed in no.iter().chain(&unknown) {
         let talk = talk(&stage, SHOW, typed);
@@ -158,10 +158,7 @@ fn anything_but_a_clear_yes_is_a_no() {
             .all(|receipt| field(receipt, "reason") == "denied just now")
     );
     let kept = stage.context.run(&["permissions", "--json"]).stdout;
-    assert!(
-        !kept.contains("greet"),
-        "a no of the moment is not kept: {kept}"
-    );
+    assert!(!kept.contains("greet"), "a no for now is not kept: {kept}");
 }
 
 #[test]
@@ -236,7 +233,7 @@ fn an_installer_runs_only_after_a_yes_to_the_question() {
     assert!(stage.has("npm.txt"));
 }
 
-/// A skill that is installed at the terminal, with what is then allowed.
+/// A skill that is installed at the terminal, with the permissions that are then allowed.
 fn installed(stage: &Stage, arguments: &[&str], typed: &str) -> (Talk, bool, bool) {
     let talk = talk(stage, arguments, typed);
     let place = stage.context.home().join(".agents/skills/stamp");
@@ -375,7 +372,7 @@ fn what_changes_while_the_question_stands_does_not_run() {
     );
 }
 
-/// A question with everything in it that a terminal would obey, or that reads like our own words.
+/// A question that contains everything that a terminal would obey, or that looks like our own text.
 // case 61, 127
 #[test]
 fn a_skill_does_not_write_the_question() {
@@ -433,7 +430,7 @@ fn no_question_is_asked_without_a_terminal() {
     assert!(!piped.stderr.contains(QUESTION), "{}", piped.snapshot());
 }
 
-/// What a command prints reaches the terminal as text.
+/// The output of a command reaches the terminal as text.
 // case 59
 #[test]
 fn what_a_skill_prints_does_not_act_on_the_terminal() {
@@ -488,7 +485,7 @@ fn what_is_dangerous_comes_first_and_all_of_it_can_be_seen() {
     assert_eq!(all.matches(QUESTION).count(), 2, "{all}");
 }
 
-/// What stays on the screen: a line that was erased is not there.
+/// The text that stays on the screen: a line that was erased is not included.
 fn staying(screen: &str) -> String {
     let lines = screen.lines();
     let lines = lines.map(|line| line.rsplit("\r\x1b[2K").next().unwrap_or(""));
@@ -505,7 +502,7 @@ fn a_source_with_several_skills_is_a_checklist() {
         stage.context.write(&file, manifest);
     }
     let slow = || thread::sleep(Duration::from_millis(400));
-    // A word that names none of them is asked about again.
+    // A word that matches none of them causes another question.
     let typed = "3 thrid\n3 SECOND\ny\n";
     let talk = converse(&stage, &["install", "./shelf"], ("", typed), &slow);
     assert_eq!(talk.code, 0, "{talk:?}");

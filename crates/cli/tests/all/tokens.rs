@@ -1,4 +1,4 @@
-//! Tokens of chat templates, tags of hosts and hidden characters: no door gives them to a model.
+//! Tokens of chat templates, tags of hosts and hidden characters: no interface passes them to a model.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -63,12 +63,12 @@ fn evil() -> String {
     lines.concat()
 }
 
-/// Whether a token names the system as the one who speaks.
+/// Whether a token marks the system as the speaker.
 fn is_role(token: &str) -> bool {
     token.to_lowercase().contains("sys")
 }
 
-/// Nothing of it is in a text, but for the frames that are ours.
+/// The text contains none of it, except for our own frames.
 fn check(door: &str, text: &str, ours: &[&str]) {
     for token in TOKENS {
         let allowed = usize::from(ours.contains(token));
@@ -100,7 +100,7 @@ fn texts(value: &Value) -> String {
 
 fn write_skill(write: impl Fn(&str, String)) {
     let evil = evil();
-    // Words that would instruct a model block a skill before any of it is shown; tokens alone are made harmless.
+    // Words that would instruct a model block a skill before any of it is shown; tokens alone are neutralised.
     let tokens: Vec<&str> = TOKENS
         .iter()
         .copied()
@@ -138,7 +138,7 @@ fn commands_for_models_print_no_token() {
         assert!(prompt.stdout.contains("Evil."), "{}", prompt.snapshot());
         check("prompt", &prompt.stdout, FRAMES);
     }
-    // What people and programs ask for as bytes stays as it is.
+    // Bytes that people and programs request stay unchanged.
     let raw = stage.run(&["show", "evil", "--raw"]);
     assert!(
         raw.stdout.contains("<|im_start|>system"),
@@ -244,7 +244,7 @@ fn no_token_reaches_the_model_of_an_agent() {
     check("tools", &texts(&asked["tools"]), &[]);
     let messages = asked["messages"].as_array().unwrap();
     let said = messages.iter().filter(|message| {
-        // What the model itself said is given back to it as it was.
+        // The model's own text is returned to it unchanged.
         message["role"] != "assistant" && message["role"] != "system"
     });
     let said: Vec<String> = said.map(texts).collect();

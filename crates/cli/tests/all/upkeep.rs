@@ -1,4 +1,4 @@
-//! Commands that keep installed skills in order: each is undone byte for byte, and a repository that moves is followed.
+//! Commands that maintain installed skills: each is undone byte for byte, and a repository that moves is followed.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use metier_testkit::{TestContext, needed, needs};
 
 use crate::agent_terminal::{ENTER, Person};
 
-/// More checkpoints than any change passes.
+/// More checkpoints than any change has.
 const MAX_CHECKPOINTS: usize = 200;
 
 fn context() -> TestContext {
@@ -31,7 +31,8 @@ fn run(context: &TestContext, arguments: &[&str]) -> String {
     output.stdout
 }
 
-/// What is at every path below a folder: the bytes and the mode of a file, the target of a link. The records of changes are not part of it.
+/// The content of every path below a folder: the bytes and the mode of a file, the target of a link. The records of changes are not part of
+/// it.
 fn state(folder: &Path) -> BTreeMap<PathBuf, String> {
     use std::os::unix::fs::MetadataExt;
     let mut found = BTreeMap::new();
@@ -144,7 +145,7 @@ fn a_dry_run_changes_nothing() {
     }
 }
 
-/// A repository with one skill, and what commits a new state of it.
+/// A repository with one skill, and a function that commits a new state of it.
 struct Repository<'c> {
     context: &'c TestContext,
     git: PathBuf,
@@ -288,7 +289,7 @@ fn a_removal_that_is_killed_removes_all_links_or_none() {
     killed_everywhere(&["remove", "pdf"]);
 }
 
-/// Types an answer to the one question of a command.
+/// Types an answer to the only question of a command.
 fn answered(context: &TestContext, arguments: &str, answer: &str) -> (i32, String) {
     let command = context.command();
     let program = command.get_program().to_str().unwrap();

@@ -1,4 +1,4 @@
-//! What `metier validate` reads.
+//! The files that `metier validate` reads.
 
 use metier_testkit::TestContext;
 

@@ -1,4 +1,4 @@
-//! No verb leaves out a check: what is not trusted or blocked is refused by each of them, on a machine that the caller describes.
+//! No function skips a check: each refuses skills that are not trusted or blocked, on a machine that the caller describes.
 
 use std::{
     collections::BTreeSet,
@@ -69,7 +69,7 @@ fn write(folder: &Path, file: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Every verb that gives out content of the skill `notes`, or acts for it, with its error.
+/// Every function that returns content of the skill `notes`, or acts for it, with its error.
 fn refusals(workspace: &Workspace) -> Vec<(&'static str, Option<Error>)> {
     let none: [String; 0] = [];
     vec![
@@ -110,7 +110,7 @@ fn no_verb_uses_a_skill_that_is_not_trusted() {
     assert!(prompt.skills.iter().all(|skill| skill.name != "notes"));
     let skills = workspace.skills().expect("skills");
     let matches = workspace.select(&skills, Task::new("/notes for the meeting"));
-    // The words of the task may fit other skills; this one is not among them.
+    // The words of the task may match other skills; this one is not among them.
     let inventory = skills.inventory();
     let picks = matches.selection().picks;
     let picks: Vec<_> = picks

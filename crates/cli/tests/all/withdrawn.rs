@@ -85,7 +85,7 @@ impl Model for Revoking {
     }
 }
 
-/// What a skill does for another ends with the permissions of that one too.
+/// Acts of a skill for another one end with the permissions of either.
 // case 228
 #[test]
 fn a_skill_that_was_invoked_does_nothing_more_for_one_whose_permission_is_revoked() {
@@ -106,7 +106,7 @@ fn a_skill_that_was_invoked_does_nothing_more_for_one_whose_permission_is_revoke
     assert!(!live.stage.has("out.txt"));
     let refused = |line: &String| line.starts_with("b file:write") && line.contains("refused");
     assert!(receipts.iter().any(refused), "{receipts:?}");
-    // By itself it may.
+    // By itself it is allowed.
     runtime.activate("b").unwrap();
     let called = runtime.call("b", "t", &json!({})).unwrap();
     assert_eq!(called.output, "done");

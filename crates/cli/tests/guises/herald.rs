@@ -15,7 +15,7 @@ struct Peek {}
 
 fn main() -> ExitCode {
     Skill::new()
-        .tool("greet", "Greets somebody", |host, input: Greet| {
+        .tool("greet", "Greets someone", |host, input: Greet| {
             let greeting = host.read_file("greeting.txt")?;
             let said = host.exec("echo Hello")?.stdout;
             host.write_file("note.txt", said.trim())?;

@@ -3,7 +3,7 @@ from metier import Skill
 skill = Skill()
 
 
-@skill.tool("Greets somebody", who="Whom to greet")
+@skill.tool("Greets someone", who="Whom to greet")
 def greet(host, who: str) -> str:
     greeting = host.read_file("greeting.txt").strip()
     said = host.exec("echo Hello")["stdout"].strip()

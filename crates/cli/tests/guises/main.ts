@@ -5,7 +5,7 @@ const skill = new Skill();
 const who = { type: "string", description: "Whom to greet" };
 const input_schema = { type: "object", properties: { who }, required: ["who"] };
 
-skill.tool({ name: "greet", description: "Greets somebody", input_schema }, async (host, input: { who: string }) => {
+skill.tool({ name: "greet", description: "Greets someone", input_schema }, async (host, input: { who: string }) => {
   const greeting = (await host.readFile("greeting.txt")).trim();
   const said = (await host.exec("echo Hello")).stdout.trim();
   await host.writeFile("note.txt", said);

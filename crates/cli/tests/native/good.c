@@ -1,4 +1,4 @@
-/* A skill that behaves: the others are made from it. Each `answer` is built for the size of this test, not for reuse. */
+/* A well-behaved skill, from which the others are derived. Each `answer` is just large enough for this test, and not for reuse. */
 #include "metier.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static int is(struct metier_bytes request, const char *word)
 {
-    /* Requests are not ended by a zero byte. */
+    /* Requests do not end with a zero byte. */
     return memmem(request.data, request.length, word, strlen(word)) != NULL;
 }
 
@@ -23,7 +23,7 @@ static int32_t say(struct metier_bytes *answer, const char *text)
     return 0;
 }
 
-/* What the tool does; the part that differs. */
+/* The body of the tool: the part that differs. */
 static int32_t tool(struct metier_bytes request, const struct metier_host *host, struct metier_bytes *answer);
 
 static void *create(void)

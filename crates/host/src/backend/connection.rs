@@ -278,7 +278,7 @@ impl PipeConnection {
                 Ok(Message::Answer { id: of, answer }) if id.is_some() && of.as_u64() == id => {
                     return Ok(Some(answer));
                 }
-                Ok(Message::Answer { .. }) => self.stray("an answer to no request")?,
+                Ok(Message::Answer { .. }) => self.stray("a response that matches no request")?,
                 Ok(message) => {
                     self.serve(message, host)?;
                     if until.has_passed(host) {

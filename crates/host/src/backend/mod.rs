@@ -172,7 +172,7 @@ pub enum ProcessEvent {
         /// The hook and the reason.
         reason: String,
     },
-    /// It had made or changed protected places, which were restored.
+    /// It had created or changed protected places, which were restored.
     Undone(Vec<UndonePlace>),
     /// It ended normally.
     Ended,

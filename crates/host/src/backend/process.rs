@@ -75,7 +75,7 @@ pub struct ChildEnd {
     pub by_itself: bool,
     /// The exit code, the signal, or why neither is known.
     pub how: ChildEndCause,
-    /// Protected places that it had made or changed, and that were restored.
+    /// Protected places that it had created or changed, and that were restored.
     pub undone: Vec<UndonePlace>,
     /// Protected files that another program replaced meanwhile. The child could have changed them; they stay in place.
     pub replaced: Vec<PathBuf>,
@@ -271,7 +271,7 @@ impl<'a> ChildProcess<'a> {
         if contributions == self.contributions {
             return Ok(());
         }
-        let why = "registered other contributions than at its first start";
+        let why = "registered different contributions than at its first start";
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());

@@ -35,7 +35,7 @@ pub(crate) enum News {
     Unavailable(String),
     /// The sandbox can't be set up for this profile.
     Unfit(String),
-    /// This path of the profile leads to another file or folder by now.
+    /// This path of the profile leads to another file or folder now.
     Replaced(String),
     /// The listener in the child's network, which comes along with this message.
     Listener,
@@ -131,7 +131,7 @@ pub(crate) fn send(line: &OwnedFd, bytes: &[u8], along: &[BorrowedFd<'_>]) -> io
     Ok(())
 }
 
-/// Receives one message. An empty message means that the other end is gone.
+/// Receives one message. An empty message means that the other end was closed.
 pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -159,7 +159,7 @@ pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<Ow
     Ok((bytes, along))
 }
 
-/// Sends a message to the parent. If the parent is gone, the error is ignored: the code that waits notices it.
+/// Sends a message to the parent. If the parent has ended, the error is ignored: the code that waits notices it.
 pub(crate) fn tell(line: &OwnedFd, news: &News) {
     let _gone = send(line, &news.encode(), &[]);
 }

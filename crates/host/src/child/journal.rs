@@ -43,7 +43,7 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// Records in a list that the child has ended. For the launcher, which keeps the list open.
 pub(super) fn note_end(list: BorrowedFd<'_>) {
-    // Without it, the next start treats everything that appeared since as the child's.
+    // Without it, the next start treats everything that appeared since as created by the child.
     let _unknown = rustix::io::write(list, &ENDED.to_le_bytes());
 }
 

@@ -116,7 +116,7 @@ pub enum OutputStream {
 pub trait Relay {
     /// The child's input. It is copied into a pipe, because a child gets no descriptor of the user's.
     fn input(&self) -> Option<OwnedFd>;
-    /// Receives output of the child. If its reader is gone, the child is ended as by [`ChildSpec::stop`].
+    /// Receives output of the child. If its reader was dropped, the child is ended as by [`ChildSpec::stop`].
     ///
     /// # Errors
     /// When it can't be passed on.

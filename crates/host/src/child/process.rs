@@ -355,7 +355,7 @@ impl Child {
     }
 }
 
-/// Passes output on; returns whether its reader is gone.
+/// Passes output on; returns whether its reader was dropped.
 fn is_unread(relay: Option<&dyn Relay>, stream: super::OutputStream, bytes: &[u8]) -> bool {
     relay.is_some_and(|relay| relay.output(stream, bytes).is_err())
 }

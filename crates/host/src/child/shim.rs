@@ -4,7 +4,7 @@
 //! thread. It becomes up to three processes:
 //!
 //! ```text
-//! launcher    takes the job, makes the namespaces and the mounts, then only waits
+//! launcher    takes the job, creates the namespaces and the mounts, then only waits
 //! └ first     number 1 of the PID namespace: supervises; when it ends, the kernel ends everything inside
 //!   └ program applies Landlock and seccomp to itself, then becomes the program
 //! ```

@@ -58,7 +58,7 @@ impl ScratchFolder {
     /// A new private folder below this one.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When it can't be created.
     pub fn new(below: &Path) -> Result<Self, ExecutionError> {
         let make = || {
             fs::create_dir_all(below)?;
@@ -80,7 +80,7 @@ impl ScratchFolder {
     /// The same for files that children are started with: no child writes there, whatever was granted to it.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When it can't be created.
     pub fn kept(below: &Path) -> Result<Self, ExecutionError> {
         Self::new(&below.join(KEPT))
     }
@@ -107,7 +107,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     remove_tree(fs::File::open(parent)?.as_fd(), name)
 }
 
-/// Removes the folders of activations that are gone: a killed run removes nothing.
+/// Removes the folders of activations that have ended: a killed run removes nothing.
 pub(super) fn remove_abandoned(temporary: &Path) {
     for below in [temporary.to_owned(), temporary.join(KEPT)] {
         let Ok(all) = fs::File::open(&below) else {
@@ -170,7 +170,7 @@ impl ActExecutor {
                 _ => {}
             }
         }
-        // Whether each is a folder was decided with the rest: by now another object can be there.
+        // Whether each is a folder was decided earlier: another object can be there now.
         let is_folder =
             |path: &&PathBuf| identities.get(*path).is_some_and(|known| known.is_folder);
         let (roots, files) = write.iter().partition::<Vec<_>, _>(is_folder);

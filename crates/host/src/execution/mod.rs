@@ -70,7 +70,7 @@ pub struct HostEnvironment {
     pub own: Vec<PathBuf>,
     /// Where metier itself reads skills and settings: no skill writes there.
     pub obeyed: Vec<PathBuf>,
-    /// Where folders for temporary files are made.
+    /// The parent of folders for temporary files.
     pub temporary: PathBuf,
     /// Whether children run without a sandbox, because the user disabled it.
     pub unsandboxed: bool,

@@ -146,7 +146,7 @@ const ATTRIBUTES: &[libc::c_long] = &[
     469, // file_setattr
 ];
 
-/// Flags of `clone` that make a namespace.
+/// Flags of `clone` that create a namespace.
 const NEW_NAMESPACE: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -189,7 +189,7 @@ pub(crate) fn programs(facts: &FilterFacts) -> Result<[BpfProgram; 2], BackendEr
     }
     if facts.shared_world {
         rules.extend(ATTRIBUTES.iter().map(|call| (*call, Vec::new())));
-        // Without a name the descriptor is meant.
+        // Without a name, the descriptor itself is changed.
         rules.insert(libc::SYS_utimensat, vec![rule(&[(1, Qword, Ne, 0)])?]);
     }
     if facts.shared_world && !facts.signals_scoped {
@@ -283,10 +283,10 @@ pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
         let no_code = rule(&[(2, Dword, MaskedEq(number(libc::PROT_EXEC)), 0)])?;
         allowed.insert(call, vec![no_code]);
     }
-    // A signal to itself, to abort; and queries of its own descriptors, without those that make signals.
+    // A signal to itself, to abort; and queries of its own descriptors, except those that cause signals.
     let own = rule(&[(0, Dword, Eq, u64::from(pid))])?;
     allowed.insert(libc::SYS_tgkill, vec![own]);
-    // An allocator writes its name on its memory.
+    // An allocator names its memory.
     let name = rule(&[(0, Dword, Eq, number(libc::PR_SET_VMA))])?;
     allowed.insert(libc::SYS_prctl, vec![name]);
     let look = |command| rule(&[(1, Dword, Eq, number(command))]);

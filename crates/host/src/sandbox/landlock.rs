@@ -4,8 +4,8 @@
 //! and everything below them, and can't be revoked further down: the holes of [`Mechanism::Landlock`] are made by
 //! granting around them.
 //!
-//! A rule is for a file or folder and not for its name. So each is made from a handle, and the skill's copy from the handle of its mount:
-//! by then its path can lead to another folder.
+//! A rule is for a file or folder and not for its name. So each is created from a handle, and the skill's copy from the handle of its
+//! mount: by then its path can lead to another folder.
 //!
 //! [`Mechanism::Landlock`]: super::Mechanism::Landlock
 
@@ -51,7 +51,7 @@ const MAX_SIBLINGS: usize = 10_000;
 
 /// Turns a profile into rules.
 pub(crate) struct Plan<'a> {
-    /// The profile that the rules are made from.
+    /// The profile that the rules are created from.
     pub(crate) profile: &'a SandboxProfile,
     /// Whether mounts enforce `deny` and `protect`.
     pub(crate) holes_mounted: bool,

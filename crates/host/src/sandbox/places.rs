@@ -27,7 +27,7 @@ const SYSTEM: &[&str] = &[
     "/etc/java",
     "/etc/perl",
     "/etc/python3",
-    // certificates of others, never our own
+    // public certificates, never private keys
     "/etc/ssl/certs",
     "/etc/ssl/cert.pem",
     "/etc/ssl/ca-bundle.pem",
@@ -61,7 +61,7 @@ const SYSTEM: &[&str] = &[
     "/etc/gitconfig",
     "/etc/wgetrc",
     "/etc/fonts",
-    // how many processors there are, and how much of them is ours
+    // the number of processors, and our share of them
     "/sys/devices/system/cpu",
     "/sys/fs/cgroup",
 ];

@@ -32,7 +32,7 @@ pub struct SandboxProfile {
     /// [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
     /// The identities of some readable and writable places: those that were resolved when the grant was read. Their paths
-    /// contain no links. A place that is another object by now, or is behind a link, is refused.
+    /// contain no links. A place that is now another object, or is behind a link, is refused.
     pub identities: BTreeMap<PathBuf, PlaceIdentity>,
     /// The network access.
     pub network: NetworkAccess,

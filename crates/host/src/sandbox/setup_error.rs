@@ -12,7 +12,7 @@ pub(crate) enum SetupErrorKind {
     Machine,
     /// The profile can't be enforced on the existing files.
     Profile,
-    /// A place of the profile is another object by now.
+    /// A place of the profile is now another object.
     Replaced,
 }
 
@@ -48,7 +48,7 @@ impl SetupError {
         }
     }
 
-    /// The place that is another object by now, for people.
+    /// The place that is now another object, as text.
     pub(crate) fn replaced_place(&self) -> Option<String> {
         let path = self.path.as_deref();
         path.filter(|_| self.kind == SetupErrorKind::Replaced)

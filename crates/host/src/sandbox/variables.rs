@@ -15,7 +15,7 @@ use super::{
 /// Paths that environment variables name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedByVariables {
-    /// Files that other programs run or obey: never written.
+    /// Files that other programs run or apply as settings: never written.
     pub obeyed: Vec<PathBuf>,
     /// Places of keys: never read or written.
     pub secret: Vec<PathBuf>,

@@ -200,7 +200,7 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
         }
         if let Err(error) = opened {
             if matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP) {
-                return Ok(()); // gone, or a link by now
+                return Ok(()); // gone, or a link in the meantime
             }
             let place = Unopened {
                 path: Path::new(&self.path),
@@ -380,7 +380,7 @@ pub(crate) fn shown(path: &Path) -> String {
     let (head, rest) = bytes.split_at(EITHER);
     let (_, tail) = rest.split_at(rest.len() - EITHER);
     let [head, tail] = [head, tail].map(String::from_utf8_lossy);
-    // A character that was cut is replaced by a sign for it.
+    // A truncated character is replaced by a marker.
     let cut = char::REPLACEMENT_CHARACTER;
     let (head, tail) = (head.trim_end_matches(cut), tail.trim_start_matches(cut));
     format!("{head}…{tail}")

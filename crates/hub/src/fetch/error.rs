@@ -121,7 +121,7 @@ pub enum FetchError {
     #[error("`{0}` has no list of skills below /.well-known/")]
     NoIndex(String),
     /// A response that does not match its API.
-    #[error("`{url}` answered with something unexpected: {reason}")]
+    #[error("`{url}` returned an unexpected response: {reason}")]
     Answer {
         /// The address.
         url: String,
@@ -173,7 +173,7 @@ pub enum SkillProblem {
     #[error("`{0}` is a submodule; a package contains only files and folders")]
     Submodule(String),
     /// Git's own folder, which no digest covers.
-    #[error("it brings a `{0}`, which git would obey")]
+    #[error("it contains a `{0}`, which git would obey")]
     Git(String),
     /// A device, a pipe or a socket.
     #[error("`{0}` is neither a file nor a folder")]

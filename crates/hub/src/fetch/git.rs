@@ -250,7 +250,7 @@ impl<'a> GitFiles<'a> {
                 }
             }
         }
-        // `owner/repo@name` means a skill to other installers.
+        // To other installers, `owner/repo@name` means a skill.
         Ok(ResolvedReference {
             wanted: "HEAD".to_owned(),
             folder,
@@ -279,7 +279,7 @@ impl<'a> GitFiles<'a> {
         if message.contains("object format") {
             self.create_repository("sha256")?;
         } else if message.contains("dumb http") {
-            // A plain file server can't leave out the history.
+            // A plain file server can't omit the history.
             arguments
                 .retain(|argument| *argument != "--depth=1" && *argument != "--filter=blob:none");
         } else if message.contains("couldn't find remote ref") || message.contains("not our ref") {

@@ -41,7 +41,7 @@ impl ResolvedLinks<'_, '_> {
     ) -> Result<(), FetchError> {
         tree.entry()?;
         let Some(object) = self.names.get(at) else {
-            return Err(tree.refuse(link_problem(inner, "it leads nowhere")));
+            return Err(tree.refuse(link_problem(inner, "its target does not exist")));
         };
         match object.kind {
             EntryKind::File => {
@@ -70,14 +70,14 @@ impl ResolvedLinks<'_, '_> {
             return Err(refuse("it leads to a folder that contains it"));
         }
         if nested >= MAX_NESTED {
-            return Err(refuse("it leads to folders of links"));
+            return Err(refuse("it leads through folders of links"));
         }
         let inside = self.names.range(start.clone()..);
         let inside = inside.map(|(path, _)| path);
         let inside = inside.take_while(|path| path.starts_with(&start));
         let inside: Vec<String> = inside.cloned().collect();
         if inside.is_empty() {
-            return Err(refuse("it leads nowhere"));
+            return Err(refuse("its target does not exist"));
         }
         for path in inside {
             let inner = below(inner, &path[start.len()..]);

@@ -55,7 +55,7 @@ impl RegistryConnection<'_> {
         }
         match stated_name(&tree) {
             Some(stated) if stated == name => {}
-            _ => return Err(refused(&"its manifest states another name")),
+            _ => return Err(refused(&"its manifest states a different name")),
         }
         let signature = match &version.signer {
             None => None,

@@ -61,7 +61,7 @@ pub enum RegistryClientError {
     },
     /// The bytes are not those of the version.
     #[error(
-        "the registry {registry} sent other bytes for {name} {version}: {what} and the stated digest differ"
+        "the registry {registry} sent different bytes for {name} {version}: {what} and the stated digest differ"
     )]
     WrongDigest {
         /// The registry.
@@ -75,7 +75,7 @@ pub enum RegistryClientError {
     },
     /// The log does not continue the known one.
     #[error(
-        "the registry {registry} went back in time: its log has {found} entries and does not continue the {known} that are known"
+        "the registry {registry} rolled back its log: it has {found} entries and does not continue the {known} known ones"
     )]
     BackInTime {
         /// The registry.

@@ -5,7 +5,7 @@
 //!
 //! **Decision.** Later statements are compared with earlier ones. The digest of a version is stored when it is first seen, and a version
 //! that changes is refused. The bytes of a download have the digest of the version, and the files in them the digest of the tree. The log
-//! of a registry is a hash chain, and each refresh must continue the stored end: a registry that goes back in time is refused. Responses
+//! of a registry is a hash chain, and each refresh must continue the stored end: a registry that rolls back its log is refused. Responses
 //! are kept for an hour, then confirmed with their `ETag`, and used without a network.
 //!
 //! | file | content |
@@ -146,7 +146,7 @@ impl<'a> RegistryClient<'a> {
             .iter()
             .find(|found| !is_published_name(&found.name))
         {
-            Some(odd) => Err(self.wrong(&format!("`{}` is not a name", visible(&odd.name)))),
+            Some(odd) => Err(self.wrong(&format!("`{}` is not a valid name", visible(&odd.name)))),
             None => Ok(page),
         }
     }

@@ -10,7 +10,7 @@ import type { Phase } from "metier";
 
 const skill = new Skill();
 skill.tool(
-  { name: "greet", description: "Greets somebody.", input_schema: { type: "object", properties: { who: { type: "string" } }, required: ["who"] } },
+  { name: "greet", description: "Greets someone.", input_schema: { type: "object", properties: { who: { type: "string" } }, required: ["who"] } },
   async (host, input: { who: string }) => `${await host.readFile("greeting.txt")}, ${input.who}`,
 );
 skill.tool({ name: "fail", description: "Fails." }, () => { throw new Error("no luck"); });

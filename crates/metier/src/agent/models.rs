@@ -80,7 +80,7 @@ fn listed(workspace: &Workspace) -> Vec<String> {
     let listed = project_files(&workspace.machine.project, ProjectLimits::default());
     if listed.truncated {
         let files = count(listed.files.len(), "file");
-        let message = format!("the project has more than {files}; triggers match no others");
+        let message = format!("the project has more than {files}; triggers don't match the others");
         workspace.notices.notice(NoticeLevel::Warning, &message);
     }
     listed.files

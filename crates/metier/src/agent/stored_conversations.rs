@@ -1,4 +1,4 @@
-//! Conversations in the database: which ones there are, and what was said last.
+//! Conversations in the database: the list, and the last message of each.
 
 use std::path::Path;
 

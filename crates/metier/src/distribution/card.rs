@@ -41,7 +41,7 @@ pub struct InstallCard {
     pub place: PathBuf,
     /// What installing it would do.
     pub action: InstallAction,
-    /// What it asks for, each with the answer so far.
+    /// The requested permissions, each with the answer so far.
     pub permissions: Vec<InstallCardPermission>,
     /// The result of the scan.
     pub verdict: InstallCardVerdict,
@@ -122,7 +122,7 @@ pub struct InstallCardVerdict {
     pub verdict: Verdict,
     /// The findings, the worst first.
     pub findings: Vec<InstallCardFinding>,
-    /// What was not read, and why.
+    /// The unread files, with reasons.
     pub unread: Vec<String>,
     /// Whether the user accepted these bytes despite the findings.
     pub is_accepted: bool,
@@ -143,7 +143,7 @@ pub struct InstallCardFinding {
     pub line: Option<u32>,
 }
 
-/// What has the name of a skill already.
+/// The existing skill or folder of the same name.
 #[derive(Clone, Debug)]
 pub struct ExistingSkill {
     /// Its folder, or `builtin:NAME`.

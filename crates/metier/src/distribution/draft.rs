@@ -35,7 +35,7 @@ struct DraftLock {
 }
 
 impl Workspace {
-    /// What is installed in a scope; empty if nothing is.
+    /// The skills that are installed in a scope.
     ///
     /// ```no_run
     /// use metier::distribution::InstallScope;

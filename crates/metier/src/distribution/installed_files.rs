@@ -1,4 +1,4 @@
-//! What is at the place of a skill before it is installed there.
+//! The existing content of a skill's folder before it is installed there.
 
 use std::{
     collections::BTreeMap,
@@ -93,7 +93,7 @@ pub(crate) fn hashed(folder: &Path) -> Result<Snapshot, metier_catalog::ReadErro
     SkillLocation::Folder(folder.to_owned()).snapshot(nothing)
 }
 
-/// What is at the place of a skill, and what the lock states about it.
+/// The existing content of a skill's folder, and its entry in the lock.
 pub(crate) struct PresentSkill {
     place: PathBuf,
     locked: Option<LockedSkill>,
@@ -137,7 +137,7 @@ impl PresentSkill {
         })
     }
 
-    /// What the lock states about it.
+    /// Its entry in the lock.
     pub(crate) fn locked(&self) -> Option<&LockedSkill> {
         self.locked.as_ref()
     }

@@ -62,7 +62,7 @@ pub(super) fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
     Some(InstallObstacle::Blocked(why))
 }
 
-/// What the skill lacks to be ready. Trust, scans and other skills are judged elsewhere.
+/// The missing requirements of the skill. Trust, scans and other skills are checked elsewhere.
 pub(super) fn missing(reasons: &[Reason]) -> Vec<String> {
     let is_shown = |kind: ReasonKind| !kind.blocks() && kind != ReasonKind::Dependency;
     let shown = reasons.iter().filter(|reason| is_shown(reason.kind));

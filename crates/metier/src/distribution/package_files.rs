@@ -33,8 +33,8 @@ pub(super) fn read_file(file: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Writes a file as a whole; whether it was written. A file that has this content already is left alone, and one with other content is
-/// replaced only if that was requested.
+/// Writes a file as a whole; returns whether it was written. A file that has this content already is left alone, and one with other content
+/// is replaced only if that was requested.
 pub(super) fn write_whole(file: &Path, bytes: &[u8], replace: bool) -> Result<bool, Error> {
     if !is_different(file, bytes, replace)? {
         return Ok(false);

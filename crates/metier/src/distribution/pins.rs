@@ -21,7 +21,7 @@ use crate::{Error, Workspace, text::one_line};
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_FILES: usize = 10_000;
 
-/// What the folders of installed skills must contain.
+/// The required content of the folders of installed skills.
 #[derive(Default)]
 pub(crate) struct SkillPins {
     pins: BTreeMap<PathBuf, SkillPin>,
@@ -78,7 +78,7 @@ impl SkillPins {
         real_folder(entry).is_some_and(|folder| self.pins.contains_key(folder))
     }
 
-    /// What is wrong with these bytes of a skill, if anything is.
+    /// The problem of these bytes of a skill, if there is one.
     pub(crate) fn problem(
         &self,
         entry: &CatalogEntry,
@@ -174,7 +174,7 @@ impl Workspace {
         Ok(roots.collect())
     }
 
-    /// What the user placed in this project, in whatever bytes.
+    /// The skills that the user placed in this project, whatever their bytes.
     fn placed_skills(&self) -> Result<Vec<PlacedSkill>, Error> {
         let places = self.scope_places(InstallScope::Project)?;
         let Ok(folder) = places.skills.canonicalize() else {
@@ -186,7 +186,7 @@ impl Workspace {
         }
     }
 
-    /// Why these bytes of a skill are not given out: another lock, or another skill than the user placed.
+    /// Why these bytes of a skill are withheld: another lock, or another skill than the user placed.
     pub(crate) fn pin_problem(
         &self,
         pins: &SkillPins,

@@ -1,4 +1,4 @@
-//! Where installed skills, their locks and what was replaced are.
+//! The paths of installed skills, their locks, and replaced content.
 
 use std::path::{Path, PathBuf};
 
@@ -135,17 +135,17 @@ impl Workspace {
         folder.ok_or_else(|| nowhere("what is installed"))
     }
 
-    /// Where changes are written down, with what they replaced.
+    /// The folder of recorded changes, with the content that they replaced.
     pub(crate) fn changes_folder(&self) -> Result<PathBuf, Error> {
         Ok(self.data_folder()?.join(CHANGES))
     }
 
-    /// Where the bytes of installed skills are kept by digest.
+    /// The folder of the bytes of installed skills, by digest.
     pub(crate) fn objects_folder(&self) -> Result<PathBuf, Error> {
         Ok(self.data_folder()?.join("objects"))
     }
 
-    /// Where fetched skills are until they were scanned.
+    /// The folder of fetched skills until they are scanned.
     pub(crate) fn quarantine_folder(&self) -> Result<PathBuf, Error> {
         let cache = self.machine.cache.as_ref();
         let cache = cache.ok_or_else(|| nowhere("fetched skills"))?;

@@ -25,7 +25,7 @@ pub struct InstallPlan {
     pub(crate) skills: Vec<PlannedSkill>,
     /// Other places of the same change, such as links for other agents.
     pub(crate) others: Vec<(PathBuf, NewContent)>,
-    /// What was left out of a source, and why.
+    /// The parts of a source that were left out, with reasons.
     pub(crate) left_out: Vec<String>,
     /// Whether a skill that was asked for is among them.
     pub(crate) is_partial: bool,
@@ -53,7 +53,7 @@ impl InstallPlan {
         &self.skills
     }
 
-    /// What was left out of a source of which everything was asked for, one sentence each.
+    /// The parts that were left out although the whole source was requested, one sentence each.
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
@@ -68,13 +68,13 @@ impl InstallPlan {
 
 /// One skill of a plan.
 pub struct PlannedSkill {
-    /// What the user sees of it.
+    /// Its card for the user.
     pub card: InstallCard,
     /// Its name in the lock, which is the name of its folder.
     pub(crate) key: String,
     /// The bytes that were scanned: exactly these are placed.
     pub(crate) tree: PackageTree,
-    /// What the lock will contain.
+    /// Its future entry in the lock.
     pub(crate) locked: LockedSkill,
     /// The identity that approvals are stored under.
     pub(crate) identity: Identity,

@@ -15,7 +15,7 @@ const MAX_PACKAGE: usize = 64 << 20;
 const PACKAGE: &str = "package.skill";
 
 impl Workspace {
-    /// Packs a skill into `room`, unless it is a package already, and signs it there on request; returns the public key too.
+    /// Packs a skill into the folder `room`, unless it is a package already, and signs it there on request; returns the public key too.
     pub(crate) fn package_to_publish(
         &self,
         what: &str,

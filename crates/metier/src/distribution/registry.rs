@@ -53,7 +53,7 @@ pub struct RegistrySearch {
     pub total: u64,
     /// The registries whose answer is older than an hour, because they can't be reached.
     pub stale: Vec<String>,
-    /// What went wrong with the others, one sentence each.
+    /// The errors of the others, one sentence each.
     pub failed: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ impl Workspace {
             while let Some(next) = offset {
                 let page = client.search("", next, PAGE)?;
                 total = page.total;
-                // A page that leads nowhere ends the list.
+                // A next page that does not advance ends the list.
                 offset = page
                     .next
                     .filter(|later| *later > next && skills.len() < MAX_LISTED);

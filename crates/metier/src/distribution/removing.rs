@@ -95,7 +95,7 @@ impl Workspace {
         }
     }
 
-    /// Removes installed skills from their folders and the lock, in one change. `metier undo` and [`Workspace::restore`] bring them back.
+    /// Removes installed skills from their folders and the lock, in one change. `metier undo` and [`Workspace::restore`] restore them.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -153,7 +153,7 @@ impl Workspace {
         self.restore_kept(name, scope, false)
     }
 
-    /// What [`Workspace::restore`] would bring back. Nothing is changed.
+    /// The skill that [`Workspace::restore`] would restore. Nothing is changed.
     ///
     /// # Errors
     /// As of [`Workspace::restore`].

@@ -49,7 +49,7 @@ pub struct SignedFile {
     pub is_written: bool,
 }
 
-/// What a signature shows, compared with the signer that is known for the skill.
+/// The result of verifying a signature, compared with the skill's known signer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignerStatus {
     /// There is no signature, and no signer is known.
@@ -149,7 +149,7 @@ impl Workspace {
         let text = read_text(&secret).map_err(|error| match error.code() {
             "not-found" => Error::unmet("no-key", "there is no key to sign with")
                 .path(&secret)
-                .hint("make one with `metier keygen`, or name one with `--key`"),
+                .hint("create one with `metier keygen`, or name one with `--key`"),
             _ => error,
         })?;
         let key_error = |error: SignatureError| {
@@ -346,7 +346,7 @@ fn read_package(file: &Path) -> Result<(Vec<u8>, SignedPackage), Error> {
     let refused = |why: String| {
         Error::unmet("not-a-package", format!("not a package of a skill: {why}"))
             .path(file)
-            .hint("make one with `metier pack`")
+            .hint("create one with `metier pack`")
     };
     let tree = read_archive(&bytes, limits).map_err(|error| refused(error.to_string()))?;
     let tree = tree

@@ -169,7 +169,7 @@ impl Workspace {
         }
     }
 
-    /// A word such as `skills/pdf` is a repository; where it is a folder here too, the user has to say which one is meant.
+    /// A word such as `skills/pdf` is a repository; if it is also a folder here, the user has to choose.
     fn check_meaning(&self, source: &str, scope: InstallScope) -> Result<(), Error> {
         let is_short = source.matches('/').count() > 0 && !source.contains(':');
         let parsed = SkillSource::parse(source);

@@ -1,4 +1,4 @@
-//! The bytes of skills that were installed, by digest: what `rollback`, `update` and an installation from the lock take them from.
+//! The bytes of skills that were installed, by digest: the source for `rollback`, `update` and installations from the lock.
 //!
 //! An object is one archive that is read strictly and hashed again, so a damaged one counts as missing.
 

@@ -51,7 +51,7 @@ fn agent_word(agent: &'static KnownAgent) -> &'static str {
 impl FromStr for AgentTarget {
     type Err = Error;
 
-    /// Reads a name, an alias or a folder of an agent, with `=copy` if a copy is meant.
+    /// Reads a name, an alias or a folder of an agent, with `=copy` for a copy.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (word, copy) = match text.strip_suffix("=copy") {
             Some(word) => (word, true),
@@ -115,9 +115,9 @@ pub struct SyncedPlace {
 /// What was done at the place of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncAction {
-    /// A link was made.
+    /// A link was created.
     Link,
-    /// A copy was made.
+    /// A copy was created.
     Copy,
     /// The right link or copy is there already.
     Keep,
@@ -143,7 +143,7 @@ impl SyncAction {
         }
     }
 
-    /// What is there, if it was left as it is.
+    /// The existing content, if it was left unchanged.
     #[must_use]
     pub const fn found(&self) -> Option<&'static str> {
         match self {
@@ -152,7 +152,7 @@ impl SyncAction {
         }
     }
 
-    /// Whether something at the place is different now.
+    /// Whether the content of the place was changed.
     #[must_use]
     pub const fn is_change(&self) -> bool {
         matches!(self, Self::Link | Self::Copy | Self::Remove)
@@ -188,7 +188,8 @@ enum AtPlace {
 }
 
 impl Workspace {
-    /// Puts installed skills where other agents look for them, or takes them out again. What metier did not put there is never changed.
+    /// Puts installed skills where other agents look for them, or removes them again. Anything that metier did not put there is never
+    /// changed.
     ///
     /// ```no_run
     /// use metier::distribution::SyncOptions;
@@ -303,7 +304,8 @@ impl Workspace {
         Ok(plans)
     }
 
-    /// What puts a skill into the folders of agents. `before` is its entry in the lock so far, `tree` the digest of the files that it has afterwards.
+    /// The steps that put a skill into the folders of agents. `before` is its entry in the lock so far, `tree` the digest of the files that
+    /// it has afterwards.
     pub(crate) fn plan_agents(
         &self,
         scope: InstallScope,
@@ -359,7 +361,7 @@ impl Workspace {
         Ok(plan)
     }
 
-    /// What takes a skill out of the folders of agents: of these, or of all that the lock names.
+    /// The steps that remove a skill from the folders of agents: from these, or of all that the lock names.
     pub(crate) fn plan_agent_removal(
         &self,
         scope: InstallScope,
@@ -523,7 +525,7 @@ impl ChangeDraft<'_> {
             _ => fs::create_dir_all(folder).map_err(|error| {
                 Error::broken(
                     "not-written",
-                    format!("the folder of an agent can't be made: {error}"),
+                    format!("the folder of an agent can't be created: {error}"),
                 )
                 .path(folder)
                 .hint("check its permissions, and those of the folder above it")
@@ -553,7 +555,7 @@ impl InstallPlan {
     }
 }
 
-/// The agents of the lock and those that are wanted, each once; a wanted one decides how.
+/// The agents of the lock and the requested ones, each once; a requested one decides how.
 fn joined(recorded: &[String], wanted: &[AgentTarget], copy: bool) -> Vec<AgentTarget> {
     let own = recorded.iter().filter_map(|word| word.parse().ok());
     let own = own.map(|target: AgentTarget| AgentTarget {
@@ -673,7 +675,7 @@ fn link_target(places: &ScopePlaces, folder: &Path, name: &str) -> PathBuf {
     up.join(below)
 }
 
-/// Whether links can be made in a folder. A file system without links refuses one; other errors have other causes.
+/// Whether links can be created in a folder. A file system without links refuses one; other errors have other causes.
 fn can_link(folder: &Path) -> bool {
     let probe = folder.join(format!(".metier-probe-{}", std::process::id()));
     let made = symlink("nowhere", &probe);

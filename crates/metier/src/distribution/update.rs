@@ -1,7 +1,7 @@
 //! Updating installed skills: what the source contains now, compared with what is here, and joined with local edits.
 //!
 //! An update takes the same way as an installation: its bytes are scanned in quarantine before anything is decided. Local edits are never lost: they
-//! stop the update, are joined with it file by file, or are discarded because the user said so.
+//! stop the update, are joined with it file by file, or are discarded because the user requested it.
 
 use std::{fs, path::Path};
 
@@ -32,7 +32,7 @@ pub struct UpdateOptions {
     pub scope: InstallScope,
     /// The skills; all installed ones if empty.
     pub names: Vec<String>,
-    /// What happens to local edits.
+    /// The handling of local edits.
     pub edits: LocalEdits,
 }
 
@@ -59,7 +59,7 @@ pub struct UpdatePlan {
     workspace: Workspace,
 }
 
-/// What would become of one skill.
+/// The planned result for one skill.
 #[derive(Debug)]
 pub struct SkillUpdate {
     /// The name of its folder, and in the lock.
@@ -283,7 +283,7 @@ impl Workspace {
             true => folder_tree(&place)?,
             false => base.clone().unwrap_or_default(),
         };
-        // An edit that was accepted, or joined with an update, is in the lock.
+        // An edit that was accepted, or merged with an update, is in the lock.
         let is_locked = local.digest() == locked.tree;
         if is_newest && (is_locked || options.edits == LocalEdits::Keep) {
             return stop(UpdateState::Current);
@@ -401,7 +401,7 @@ impl Workspace {
             }],
             scope,
         );
-        // What is here may be damaged: then everything that the new version asks for is new.
+        // The files here may be damaged: then every permission that the new version requests is new.
         let before = before.ok().and_then(|mut plan| plan.skills.pop());
         let asked = |skill: &PlannedSkill| -> Vec<String> {
             let all = skill.card.permissions.iter();

@@ -43,7 +43,7 @@ impl Workspace {
         })
     }
 
-    /// Forgets the tokens of a server; whether there were some. An example is at [`Workspace::login_at_server`].
+    /// Removes the tokens of a server; returns whether there were any. An example is at [`Workspace::login_at_server`].
     ///
     /// # Errors
     /// When there is no such server, or when the file can't be removed.

@@ -1,7 +1,7 @@
 //! MCP servers that the user configured: the skills and the tools that they offer.
 //!
-//! `servers` makes connections from the configuration and keeps them, `login` authorizes the user at one, `skills` turns what a server lists into entries of
-//! the catalog, `tools` what it offers into tools of conversations.
+//! `servers` opens connections from the configuration and keeps them, `login` authorizes the user at one, `skills` turns what a server
+//! lists into entries of the catalog, `tools` what it offers into tools of conversations.
 
 mod login;
 mod servers;

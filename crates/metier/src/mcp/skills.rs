@@ -1,8 +1,9 @@
 //! Skills that MCP servers serve, as entries of the catalog.
 //!
-//! **Decision.** A list never waits for a server: it shows what a server said last ([`metier_mcp::SkillCache`]). [`Workspace::list_servers`] asks servers, for
-//! `metier list` only those whose list is missing or old. No file is read for a list. When a skill is loaded its files are read, each compared with what was
-//! listed; if the server has other ones by now, its list is read again, so that the next request sees the new version, under a new digest.
+//! **Decision.** A list never waits for a server: it shows the server's last answer ([`metier_mcp::SkillCache`]).
+//! [`Workspace::list_servers`] asks servers, for `metier list` only those whose list is missing or old. No file is read for a list. When a
+//! skill is loaded its files are read, each compared with what was listed; if the server has changed them, its list is read again, so that
+//! the next request sees the new version, under a new digest.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,7 +46,8 @@ pub struct ServerListing {
 }
 
 impl Workspace {
-    /// Asks the servers of `skills.mcp` which skills they have: all of them, or only those whose list is missing or old. Later lists show what they said.
+    /// Asks the servers of `skills.mcp` which skills they have: all of them, or only those whose list is missing or old. Later lists show
+    /// their answers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

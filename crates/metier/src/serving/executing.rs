@@ -16,7 +16,7 @@ use crate::{Error, RenderedSkill, Session, Skills, Workspace};
 pub enum ExecutionMode {
     /// Its text is given to the model that asked.
     Inline,
-    /// An agent of its own follows its text.
+    /// A separate agent follows its text.
     Fork,
     /// Its code runs.
     Workflow,
@@ -42,7 +42,7 @@ pub enum ExecutionPlan {
     Inline(RenderedSkill),
     /// A workflow, to be run in a session.
     Workflow(PlannedWorkflow),
-    /// A skill that an agent of its own follows.
+    /// A skill that a separate agent follows.
     Fork(PlannedAgentRun),
 }
 

@@ -30,7 +30,7 @@ use crate::{
 /// The manifest that every published skill has.
 const MANIFEST: &str = "SKILL.md";
 
-/// What some editors write at the start of a file.
+/// The byte order mark that some editors write at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// How a URI of a published file begins.
@@ -289,7 +289,7 @@ impl Skill<'_> {
     }
 }
 
-/// What the card of a skill shows against publishing it.
+/// The reason in a skill's card not to publish it.
 fn objection(skill: &Skill<'_>) -> Option<&'static str> {
     let files = &skill.entry().files;
     if skill.status() != Status::Ready {

@@ -47,7 +47,7 @@ pub fn run_if_worker() -> Option<ExitCode> {
     become_worker(first.to_str()?, second)
 }
 
-/// Does the work that a word stands for; a backend that this build leaves out is not there to be started.
+/// Runs the worker with this name; a backend that this build leaves out can't be started.
 fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
     #[cfg_attr(
         not(any(feature = "starlark", feature = "js", feature = "wasm")),

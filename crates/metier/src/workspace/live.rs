@@ -48,12 +48,12 @@ pub(crate) struct KnownSkills {
     /// The generation of their list, and that of the list that is known to be up to date; 0 if none is.
     pub(crate) generation: u64,
     pub(crate) certain: Arc<AtomicU64>,
-    /// The facts that decide about these skills, made when they are needed first.
+    /// The facts that decide about these skills, built on first use.
     pub(crate) facts: Arc<OnceLock<Arc<GateFacts>>>,
 }
 
 impl KnownSkills {
-    /// The facts that decide about these skills. A session can outlive its list; then they are made again.
+    /// The facts that decide about these skills. A session can outlive its list; then they are rebuilt.
     pub(crate) fn facts(&self, make: impl FnOnce() -> Arc<GateFacts>) -> Arc<GateFacts> {
         match self.certain.load(Ordering::Acquire) == self.generation {
             true => Arc::clone(self.facts.get_or_init(make)),
@@ -131,7 +131,7 @@ impl Workspace {
         })
     }
 
-    /// The skills of the moment that this workspace belongs to.
+    /// The current skills, to which this workspace belongs.
     pub(crate) fn known_skills(&self) -> Option<&KnownSkills> {
         self.live.as_ref()?.known.as_ref()
     }
@@ -147,7 +147,7 @@ impl Workspace {
         live.substituted.get(&*entry.place.path())
     }
 
-    /// What is decided about skills in the database: a list depends on it.
+    /// The decisions about skills in the database: a list depends on it.
     pub(crate) fn judgements(&self) -> Result<Vec<String>, Error> {
         let Some(store) = self.existing_store()? else {
             return Ok(Vec::new());

@@ -125,7 +125,7 @@ fn read_effort(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Option<
     Some(word)
 }
 
-/// A hint is a string; YAML parses `[date] [reason]` as a list, but a string is meant.
+/// A hint is a string; YAML parses `[date] [reason]` as a list, but the author intended a string.
 fn read_hint(node: &Node<'_>) -> Option<Box<str>> {
     match &node.value {
         NodeValue::Text(text, _) => Some(text.trim().into()),

@@ -535,7 +535,7 @@ fn report_unknown(unknown: &[&Pair<'_>], report: &mut DiagnosticCollector<'_>) {
     });
 }
 
-/// The known field that was probably meant. Only words of similar length are compared: most unknown fields are not
+/// The known field that was probably intended. Only words of similar length are compared: most unknown fields are not
 /// misspellings, and ten thousand skills have thousands of them.
 fn nearest(key: &str) -> Option<&'static str> {
     let most = 1 + key.len() / 5;

@@ -157,7 +157,7 @@ pub(super) fn tools(
     found
 }
 
-/// YAML reads `- WebFetch(domain: example.org)` as a map, but one tool is meant.
+/// YAML reads `- WebFetch(domain: example.org)` as a map, but the author intended one tool.
 fn scoped(item: &Node<'_>) -> Option<Box<str>> {
     let [pair] = item.as_map()? else { return None };
     let scope = pair.node.as_text()?;

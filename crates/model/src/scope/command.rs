@@ -43,7 +43,7 @@ impl CommandPattern {
         if glob::is_pattern(program) && !program.contains('/') {
             return Err(NotAScope("specify the program, as in `shell:exec(git *)`"));
         }
-        // A file of the skill is written with any arguments: they come from the user, not from the skill.
+        // A file of the skill is requested with any arguments: they come from the user, not from the skill.
         let open = open || is_file(&words);
         Ok(Self::Words { words, open })
     }
@@ -79,7 +79,7 @@ impl CommandPattern {
             Some(word) => glob::matches(pattern, word),
             None => pattern == "*",
         };
-        // A file is named in one way: `scripts/../../bin/sh` is not a file of `scripts/`.
+        // A file has one spelling: `scripts/../../bin/sh` is not a file of `scripts/`.
         let is_named = |program: &str| {
             let mut names = program.strip_prefix('/').unwrap_or(program).split('/');
             !program.contains('/') || names.all(|name| !matches!(name, "" | "." | ".."))
@@ -115,7 +115,7 @@ impl CommandPattern {
                 |pattern: &str| glob::matches(pattern, path) || glob::matches(pattern, &name);
             is_denied(program) || denied_name.as_deref().is_some_and(is_denied)
         };
-        // A program that is known only at run time can add words of its own, as in `x='git push'; $x`.
+        // A program that is known only at run time can add words itself, as in `x='git push'; $x`.
         first.is_none_or(|first| is_program(first) && may_follow(wanted, given))
     }
 

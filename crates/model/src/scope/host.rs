@@ -161,7 +161,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether it is an address, or refers to this machine, literally; then any port is meant unless one is given.
+    /// Whether it is an address, or refers to this machine, literally; then it covers any port unless one is given.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         match &self.host {

@@ -100,7 +100,7 @@ impl PathPattern {
     /// Whether the names of a path, relative to the anchor, match.
     #[must_use]
     pub fn matches(&self, names: &[&str]) -> bool {
-        // The segments that can match next, one name after the other: linear in both.
+        // The segments that can match next, advanced by one name at a time: the work is linear in both.
         let mut open = vec![false; self.segments.len() + 1];
         open[0] = true;
         self.skip_deep(&mut open);

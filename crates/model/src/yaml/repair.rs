@@ -403,7 +403,7 @@ fn missing_brackets(text: &str) -> Option<String> {
     (quote.is_none() && !open.is_empty()).then(|| open.iter().rev().collect())
 }
 
-/// The text that was meant: one line, without a block sign, comments or quotes around it.
+/// The intended text: one line, without a block sign, comments or quotes around it.
 fn unwrap(value: &str) -> String {
     let is_quoted = value.starts_with(['"', '\'']);
     let is_comment =

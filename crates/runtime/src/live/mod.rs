@@ -10,7 +10,7 @@
 //! ```text
 //! call "k8s__apply" {…}
 //!   before_tool_call   builtin → extra → user → project → inline, each sees what the one before left; one may cancel
-//!   tool/execute       the final input; each thing that the tool does needs a permit of its own
+//!   tool/execute       the final input; each act of the tool needs its own permit
 //!   after_tool_result  the same order
 //! ```
 //!

@@ -58,7 +58,7 @@ impl ServedTool {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         if name.is_empty() || full_name.len() > MAX_NAME || !name.bytes().all(is_letter) {
             return Err(format!(
-                "models take only names of letters, digits, `_` and `-`, at most {MAX_NAME} with the server's"
+                "models accept only names of letters, digits, `_` and `-`, at most {MAX_NAME} with the server's"
             ));
         }
         if !input_schema.is_object() {

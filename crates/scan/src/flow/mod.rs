@@ -100,7 +100,7 @@ const BARE_SHELLS: &[&str] = &[
     "pwsh",
 ];
 
-/// A program that opens a connection of its own and starts a shell without a command gives the shell to the other end.
+/// A program that opens its own connection and starts a shell without a command gives the shell to the other end.
 pub(crate) fn remote_shells(acts: &[ProgramAct]) -> Vec<ProgramAct> {
     let is_shell = |act: &&ProgramAct| {
         let line = act.subject.trim_end_matches(" -i");

@@ -338,7 +338,7 @@ pub(super) fn is_dot_env(path: &str) -> bool {
     name == ".env" || name.starts_with(".env.")
 }
 
-/// The known letters of a name that is made in part when the program runs: `.cache-$$`.
+/// The known letters of a name that is partly computed at run time: `.cache-$$`.
 const FEWEST_KNOWN: usize = 3;
 
 /// The last part of a path, for files that the skill writes and reads again.

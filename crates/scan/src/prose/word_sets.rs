@@ -125,7 +125,7 @@ word_sets! {
     Alter: ["change", "edit", "delete", "weaken", "alter", "remove", "rewrite", "modify", "adjust", "comment out", "disable", "skip", "loosen", "patch"];
     Tests: ["test", "tests", "check", "checks", "assertion", "assertions", "threshold", "thresholds", "linter", "benchmark", "assert", "asserts"];
     SoPasses: ["so that it passes", "so that they pass", "so it passes", "so they pass", "until it passes", "until they pass", "to make it pass", "to make them pass", "it passes", "they pass", "passes", "pass", "green", "say nothing"];
-    /// To build in a weakness.
+    /// To insert a weakness.
     Weakness: ["backdoor", "back door", "account", "login", "admin user", "administrator", "superuser", "root user", "master password", "hidden endpoint", "hidden route", "secret endpoint", "debug endpoint", "hard-coded password", "hardcoded password", "default password", "ssh key", "service account", "admin account", "user account", "support account", "maintenance account", "fallback account", "fallback password", "bypass", "secret login", "secret route", "debug route", "hidden parameter", "magic token", "universal token"];
     InEach: ["each", "every", "all", "any", "whenever", "wherever", "always"];
     Built: ["application", "applications", "app", "apps", "project", "projects", "server", "servers", "code", "program", "programs", "service", "services", "site", "sites", "api", "apis", "form", "forms", "repository", "dockerfile", "you create", "you write", "you generate", "you build", "you make", "you edit", "page", "pages", "request", "requests", "client", "clients", "connection", "connections", "function", "functions", "endpoint", "endpoints", "website", "websites", "container", "containers", "image", "images"];

@@ -372,7 +372,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Privilege,
         severity: FindingSeverity::Critical,
         owasp: "AST03",
-        message: "leaves a shell that has the rights of root",
+        message: "leaves a shell with root privileges",
         fix: "remove it",
         when: RuleCondition::Chain(Chain::RootShell),
         origin: GRAMMAR,

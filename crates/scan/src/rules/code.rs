@@ -329,7 +329,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Exfiltration,
         severity: FindingSeverity::Critical,
         owasp: "AST01",
-        message: "sends a secret in the name of a host that it looks up",
+        message: "sends a secret inside a host name that it looks up",
         fix: "remove it",
         when: RuleCondition::Act(ActKind::Send, |act| {
             [
@@ -426,7 +426,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Capability,
         severity: FindingSeverity::Warning,
         owasp: "AST03",
-        message: "runs text as code that is only known at run time",
+        message: "runs text that is only known at run time as code",
         fix: "look up the request in a table instead",
         when: RuleCondition::Act(ActKind::Eval, |act| {
             act.subject.contains('\0') && act.detail != "unpickle"
@@ -438,7 +438,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Capability,
         severity: FindingSeverity::Warning,
         owasp: "AST03",
-        message: "passes a command line to a shell that is only known at run time",
+        message: "passes a command line that is only known at run time to a shell",
         fix: "start the program with a list of arguments",
         when: RuleCondition::Act(ActKind::Run, runs_in_shell),
         origin: &[],

@@ -64,7 +64,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::Privilege,
         severity: FindingSeverity::Critical,
         owasp: "AST03",
-        message: "makes the name of a known host lead to another address",
+        message: "makes the name of a known host resolve to another address",
         fix: "remove it",
         when: RuleCondition::Act(ActKind::Write, redirects_known_host),
         origin: GRAMMAR,

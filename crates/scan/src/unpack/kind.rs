@@ -404,9 +404,9 @@ pub(crate) fn mismatch(path: &str, kind: FileKind) -> Option<&'static str> {
     match kind {
         _ if named == kind => None,
         kind if kind.is_program() && (quiet || named.is_script()) => {
-            Some("a program, named like something to read")
+            Some("a program, named like text or media")
         }
-        FileKind::Pickle if quiet => Some("a pickle, named like something to read"),
+        FileKind::Pickle if quiet => Some("a pickle, named like text or media"),
         kind if kind.is_archive() && !named.is_archive() && !matches!(named, FileKind::Ole) => {
             Some("an archive, named like something else")
         }
@@ -422,7 +422,7 @@ pub(crate) fn mismatch(path: &str, kind: FileKind) -> Option<&'static str> {
                         | FileKind::Css
                 )) =>
         {
-            Some("a script, named like something to read")
+            Some("a script, named like text or media")
         }
         FileKind::Html | FileKind::Svg if named.is_media() => {
             Some("a page that runs scripts, named like a picture")

@@ -7,7 +7,7 @@
 //! is searched for its verb, and then for its object. *Verbs of craft* (refactor) mean code unless their object says
 //! otherwise; *verbs of change* (write, fix, add) mean it when their object does; all others leave code unchanged.
 //! The *topic* of a thing does not count: a post about Rust is a post. The best clause decides, and a statement that
-//! no code is to be changed overrides it.
+//! no code should be changed overrides it.
 //!
 //! **Worked example.** "Explain the parser, then fix the bug in `next()`." `explain` leaves code unchanged; `fix`
 //! changes, and `bug` is code: 0.9, so it is coding.
@@ -90,8 +90,8 @@ impl Coding {
     #[must_use]
     pub fn told(is: bool) -> Self {
         let (score, detail) = match is {
-            true => (1.0, "it was specified to be coding"),
-            false => (0.0, "it was specified not to be coding"),
+            true => (1.0, "it was specified as coding"),
+            false => (0.0, "it was specified as not coding"),
         };
         Self {
             is,

@@ -163,7 +163,7 @@ impl<'c, 'a> TaskRequest<'c, 'a> {
                 shown(&word.plain)
             )),
             (Some((Noun::Name, word)), _) if self.word.is(WordRole::Ask) => against(format!(
-                "`{}` is requested, and no change",
+                "`{}` is requested, not a change",
                 shown(&word.plain)
             )),
             (Some((Noun::Name, word)), _) => changes(if craft { 0.9 } else { 0.7 }, said(word)),
@@ -189,7 +189,7 @@ impl<'c, 'a> TaskRequest<'c, 'a> {
         let all = position.is_some_and(|position| position <= 1 && words.count() <= 1);
         let all = all && self.verb.class != VerbClass::Leave;
         let (sign, what) = match all {
-            true => (Sign::Denied, "no code is to be changed"),
+            true => (Sign::Denied, "no code should be changed"),
             false => (Sign::Leave, "this is not requested"),
         };
         let (denied, verb) = (shown(denied.text), shown(self.word.text));

@@ -80,27 +80,27 @@ fn the_best_request_decides_and_a_denial_ends_it() {
     check(
         "don't write code, fix my letter",
         false,
-        "no code is to be changed",
+        "no code should be changed",
     );
     check(
         "Do not change any code. Fix the bug in your head.",
         false,
-        "no code is to be changed",
+        "no code should be changed",
     );
     check(
         "Ändere keinen Code, sag mir den Fehler",
         false,
-        "no code is to be changed",
+        "no code should be changed",
     );
     check(
         "No cambies nada, dime dónde está el error",
         false,
-        "no code is to be changed",
+        "no code should be changed",
     );
     check(
         "sem mexer no código, diga onde está o bug",
         false,
-        "no code is to be changed",
+        "no code should be changed",
     );
     check(
         "don't touch the docs, just fix the bug",

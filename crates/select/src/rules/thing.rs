@@ -22,7 +22,7 @@ pub(super) enum ThingShape {
 }
 
 impl ThingShape {
-    /// Whether it means code.
+    /// Whether it refers to code.
     pub(super) fn is_code(self) -> bool {
         !matches!(self, Self::Quote | Self::Prose)
     }

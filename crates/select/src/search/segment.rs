@@ -111,7 +111,7 @@ pub(crate) fn stored_length(table: &[u32; 256], length: u32) -> u8 {
     u8::try_from(above.saturating_sub(1)).unwrap_or(u8::MAX)
 }
 
-/// How often a word occurs, in eight levels, each with the count that stands for it. Further occurrences hardly change a score, so three
+/// How often a word occurs, in eight levels, each with its representative count. Further occurrences hardly change a score, so three
 /// bits are enough.
 pub(crate) const LEVELS: [(u32, f32); 8] = [
     (1, 1.0),

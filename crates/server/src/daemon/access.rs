@@ -32,7 +32,7 @@ const MAX_LINKS: usize = 64;
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "metier_session";
 
-/// What the page sends with each request that changes something.
+/// The header that the page sends with each request that changes something.
 pub(super) const CSRF: HeaderName = HeaderName::from_static("x-metier-request");
 
 /// Where forms of the page are sent: with the cookie and the token of a [`PageVisit`].
@@ -255,7 +255,7 @@ impl Access {
         let Some(found) = found else {
             return Err(
                 Refusal::new(401, "used-link", "this link was used before, or is too old")
-                    .hint("`metier ui` makes another link"),
+                    .hint("`metier ui` creates another link"),
             );
         };
         state.links.remove(found);
@@ -285,7 +285,7 @@ impl Access {
         Some(PageVisit { form_token })
     }
 
-    /// After a change of the token, links that were made before no longer work.
+    /// After a change of the token, earlier links no longer work.
     fn forget_links_of_another_token(&self) {
         let version = self.token.version();
         let mut state = self.state();

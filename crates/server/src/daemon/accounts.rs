@@ -66,7 +66,7 @@ pub(super) async fn conversations(State(state): Shared) -> ApiResult {
 pub(super) async fn link(State(state): Shared, headers: HeaderMap) -> ApiResult {
     let caller = state.access.caller(&Method::POST, &headers)?;
     if caller != Caller::Program {
-        return Err(Refusal::new(403, "not-permitted", "a page can't make links").into());
+        return Err(Refusal::new(403, "not-permitted", "a page can't create links").into());
     }
     let path = format!("/login?code={}", state.access.link()?);
     Ok(document(&LinkDocument { path }))

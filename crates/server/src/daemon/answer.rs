@@ -212,7 +212,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// One JSON document, with an error that says where it is wrong.
+/// One JSON document, with an error that contains the position.
 pub(super) fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
     // serde would accept an array and assign its values to the fields by position.
     if !text.trim_ascii_start().starts_with(b"{") {

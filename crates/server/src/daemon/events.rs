@@ -129,7 +129,7 @@ fn lines(event: &LoggedEvent) -> String {
     format!("id: {number}\nevent: {kind}\ndata: {text}\n\n")
 }
 
-/// Reports changes of skills, on a thread of its own, until the daemon ends.
+/// Reports changes of skills, on a separate thread, until the daemon ends.
 pub(super) fn report_changes(state: &Arc<DaemonState>) {
     let mut watch = loop {
         match state.live.watch() {

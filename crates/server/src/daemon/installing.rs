@@ -256,13 +256,13 @@ pub(super) async fn undo(
     }))
 }
 
-/// A workspace of this moment for one request: it stops when the client is gone or the daemon ends, and its progress is reported.
+/// A workspace in its current state for one request: it stops when the client is gone or the daemon ends, and its progress is reported.
 struct Changing {
     workspace: Workspace,
     notices: Arc<RequestNotices>,
 }
 
-/// Work that fetches, scans or changes skills, on a thread of its own.
+/// Work that fetches, scans or changes skills, on a separate thread.
 async fn changing<T: Send + 'static>(
     state: &Arc<DaemonState>,
     word: Option<String>,
@@ -289,7 +289,7 @@ async fn changing<T: Send + 'static>(
     tokio::select! {
         worked = worked => worked,
         _ = ending.wait_for(|is_ending| *is_ending) => {
-            Err(Refusal::new(503, "ending", "the daemon ends; nothing was changed").into())
+            Err(Refusal::new(503, "ending", "the daemon is stopping; nothing was changed").into())
         }
     }
 }

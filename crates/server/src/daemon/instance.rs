@@ -87,10 +87,10 @@ fn already_running(path: &Path, text: &str) -> Error {
     let error = match serde_json::from_str::<RunningInstance>(text) {
         Ok(RunningInstance { pid, address }) => {
             let message = format!("a daemon is running already: process {pid}, at {address}");
-            let hint = format!("use that one, or end it with: kill {pid}");
+            let hint = format!("use that one, or stop it with: kill {pid}");
             Error::unmet("already-running", message).hint(hint)
         }
-        Err(_) => Error::unmet("already-running", "a daemon is starting or ending just now")
+        Err(_) => Error::unmet("already-running", "a daemon is just starting or stopping")
             .hint("try again in a moment"),
     };
     error.path(path)
@@ -194,7 +194,7 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
     let unreadable = |why: String| {
         Error::broken("token", format!("the token can't be used: {why}"))
             .path(path)
-            .hint("metier serve --rotate-token makes another one")
+            .hint("metier serve --rotate-token creates another one")
     };
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mode = file.metadata().map_or(0, |state| state.mode());

@@ -191,7 +191,7 @@ pub(super) async fn serve(
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // For example too many open files, which passes when connections end.
+                // For example too many open files, which ends when connections end.
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
@@ -284,7 +284,7 @@ async fn requests(
     let mut connection = pin!(connection);
     let mut ending = gate.state.ending.clone();
     tokio::select! {
-        // An error of the connection has no reader any more: the client is gone.
+        // A connection error has no reader: the client disconnected.
         _ended = connection.as_mut() => return,
         _ = ending.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
     }

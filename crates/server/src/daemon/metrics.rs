@@ -95,7 +95,11 @@ impl Metrics {
                 "WebSockets closed for a limit.",
                 &self.dropped_sockets,
             ),
-            ("skills_executed_total", "Executed skills.", &self.executed),
+            (
+                "skills_executed_total",
+                "Skills that were executed.",
+                &self.executed,
+            ),
             (
                 "skill_changes_total",
                 "Reported changes of skills.",
@@ -128,7 +132,7 @@ impl Metrics {
             ("sessions", "Sessions of agents.", size(gauges.sessions)),
             (
                 "approvals_pending",
-                "Questions without an answer.",
+                "Unanswered questions.",
                 size(gauges.approvals),
             ),
         ]

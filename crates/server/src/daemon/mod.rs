@@ -128,7 +128,7 @@ fn no_folder() -> Error {
         .hint("set METIER_HOME to a folder")
 }
 
-/// Serves until `wait_for_end` returns, on a thread of its own. `started` is called once, when connections are accepted.
+/// Serves until `wait_for_end` returns, on a separate thread. `started` is called once, when connections are accepted.
 ///
 /// # Errors
 /// When another daemon has the data folder, when the address can't be used, or when the token or the certificate can't be read.
@@ -144,7 +144,7 @@ pub fn serve_daemon(
     listen::raise_file_limit();
     let listener = BoundListener::open(options)?;
     let (url, address) = (listener.url(), listener.address());
-    // What was left behind by killed runs is put back first: since then, runs of this program are under way.
+    // Leftovers of killed runs are restored first: after that, runs of this program are in progress.
     let workspace = Workspace::open(settings)?;
     let live = workspace.live()?;
     let access = Access::new(token, address, &options.hosts);

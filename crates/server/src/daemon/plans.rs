@@ -20,7 +20,7 @@ pub(super) const PLAN_TIME: Duration = Duration::from_secs(600);
 const MAX_PLANS: usize = 16;
 const MAX_BYTES: u64 = 256 << 20;
 
-/// How many plans that are gone are remembered, to say why.
+/// How many removed plans are remembered, with the reasons.
 const MAX_GONE: usize = 64;
 
 /// A plan of either kind.
@@ -38,7 +38,7 @@ impl SkillPlan {
     }
 }
 
-/// Why a plan is gone.
+/// Why a plan was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GonePlan {
     Used,
@@ -161,6 +161,6 @@ impl PlanShelf {
             None => (404, "unknown-plan", "there is no such plan"),
         };
         Refusal::new(status, code, message)
-            .hint("make another one with POST /api/v1/installs or /api/v1/updates")
+            .hint("create another one with POST /api/v1/installs or /api/v1/updates")
     }
 }

@@ -208,7 +208,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation("post", "/refresh", "List the skills again", Document(200, "refresh"), || {
         post(decisions::refresh)
     }),
-    operation("get", "/approvals", "Questions without an answer", Document(200, "approvals"), || {
+    operation("get", "/approvals", "Unanswered questions", Document(200, "approvals"), || {
         get(decisions::approvals)
     }),
     operation("post", "/approvals/{id}", "Answer a question", Done, || post(decisions::answer))
@@ -302,7 +302,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation(
         "get",
         "/events",
-        "What happens: skills_changed, progress, approval_requested, approval_answered, receipt, session_started, session_ended",
+        "Events: skills_changed, progress, approval_requested, approval_answered, receipt, session_started, session_ended",
         Events,
         || get(events::all),
     )

@@ -199,7 +199,7 @@ impl Sessions {
         rows.flatten().collect()
     }
 
-    /// Answers a question; whether it was open.
+    /// Answers a question; returns whether it was open.
     pub(super) fn answer(&self, session: &str, number: u64, reply: Reply) -> bool {
         let found = self.all().get(session).cloned();
         found.is_some_and(|session| session.approvals.answer(number, reply))
@@ -273,7 +273,7 @@ fn run(
         Ok(opened) => opened,
         Err(error) => {
             state.sessions.release();
-            // A client that does not wait any more needs no answer.
+            // A client that no longer waits needs no answer.
             opened.send(Err(error)).ok();
             return;
         }
@@ -420,7 +420,7 @@ pub(super) async fn session_events(
     headers: HeaderMap,
 ) -> ApiResult {
     let session = state.sessions.find(&id)?;
-    // From the beginning, unless the client has a part already.
+    // From the start, unless the client already has a part.
     let after = events::last_event(&headers).unwrap_or(0);
     Ok(events::stream(
         &state,

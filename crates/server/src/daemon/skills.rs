@@ -451,7 +451,7 @@ pub(super) async fn compose(
     Ok(json(composed.await?))
 }
 
-/// Parameters of a query that has no type of its own.
+/// Parameters of a query that has no separate type.
 pub(super) fn parameters(uri: &Uri) -> Result<HashMap<String, String>, Refusal> {
     let parsed = Query::<HashMap<String, String>>::try_from_uri(uri);
     let Query(parsed) = parsed.map_err(|error| Refusal::usage(error.body_text()))?;

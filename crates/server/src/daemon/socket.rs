@@ -54,7 +54,7 @@ const SILENCE: Duration = Duration::from_secs(95);
 const BURST: f64 = 1_000.0;
 const PER_SECOND: f64 = 200.0;
 
-/// Upgrades a request. Who sent it may still be unknown: then the first message shows the token.
+/// Upgrades a request. Its sender may still be unknown: then the first message contains the token.
 pub(super) fn upgrade(
     state: Arc<DaemonState>,
     caller: Option<Caller>,
@@ -133,7 +133,7 @@ impl SocketClient {
         }
     }
 
-    /// Serves until the client goes, or has to: then the reason.
+    /// Serves until the client disconnects or is disconnected; returns the reason.
     async fn serve(&mut self, mut socket: WebSocket) -> Option<&'static str> {
         let mut written = self.written.take()?;
         let (code, why) = loop {
@@ -149,7 +149,7 @@ impl SocketClient {
                 NextStep::Changes(next) => self.tell(next, &mut socket).await,
                 NextStep::Tick => self.tick(&mut socket).await,
                 NextStep::Unknown => Err((close_code::POLICY, "no token was sent in time")),
-                NextStep::End => Err((close_code::AWAY, "the daemon ends")),
+                NextStep::End => Err((close_code::AWAY, "the daemon is stopping")),
             };
             if let Err(why) = done {
                 break why;
@@ -160,7 +160,7 @@ impl SocketClient {
             reason: Utf8Bytes::from_static(why),
         };
         let closing = socket.send(Message::Close(Some(frame)));
-        // The client may be the reason: it is not waited for.
+        // The client may be the cause, so it is not waited for.
         timeout(Duration::from_secs(1), closing).await.ok();
         (code != close_code::AWAY).then_some(why)
     }
@@ -255,7 +255,7 @@ impl SocketClient {
             }
             Err(refusal) => {
                 write(socket, problem(id, &refusal.into())).await?;
-                Err((close_code::POLICY, "the token is wrong"))
+                Err((close_code::POLICY, "the token is invalid"))
             }
         }
     }
@@ -288,7 +288,7 @@ impl SocketClient {
                 Err(error) => problem_text(&id, &error),
             };
             drop(under_way);
-            // A client that is gone needs no answer.
+            // A disconnected client needs no answer.
             answers.send(answer).await.ok();
         });
     }
@@ -312,7 +312,7 @@ impl SocketClient {
     /// Asks a silent client whether it is there.
     async fn tick(&mut self, socket: &mut WebSocket) -> Written {
         if self.heard.elapsed() > SILENCE {
-            return Err((close_code::AWAY, "the client does not answer"));
+            return Err((close_code::AWAY, "the client does not respond"));
         }
         write(socket, Message::Ping(Bytes::new())).await
     }
@@ -336,7 +336,7 @@ type Written = Result<(), (u16, &'static str)>;
 async fn write(socket: &mut WebSocket, message: Message) -> Written {
     match timeout(WRITE_TIME, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err((close_code::AWAY, "the client is gone")),
+        Ok(Err(_)) => Err((close_code::AWAY, "the client disconnected")),
         Err(_) => Err((close_code::AGAIN, "the client reads too slowly")),
     }
 }

@@ -164,7 +164,7 @@ impl DaemonState {
         own.into_iter().chain(self.sessions.approvals()).collect()
     }
 
-    /// Answers a question; whether it was open.
+    /// Answers a question; returns whether it was open.
     pub(super) fn answer(&self, id: &str, reply: Reply) -> bool {
         let Some((session, number)) = id.rsplit_once('.') else {
             return false;

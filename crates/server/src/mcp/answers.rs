@@ -30,10 +30,10 @@ const SEARCH_ROWS: usize = 10;
 const LIST_ROWS: usize = 50;
 const MAX_FINDINGS: usize = 20;
 
-/// What rows may take of an answer: each is there twice, as a document and as text.
+/// The share of an answer for rows: each is there twice, as a document and as text.
 const ROWS_PART: usize = 5;
 
-/// What an answer needs besides the request.
+/// The data for an answer besides the request.
 pub(crate) struct AnswerScope<'a> {
     pub(crate) source: &'a SkillSource,
     pub(crate) call: &'a Arc<CallRelay>,
@@ -42,7 +42,7 @@ pub(crate) struct AnswerScope<'a> {
 }
 
 impl AnswerScope<'_> {
-    /// The workspace of the moment, with the approver, the notices and the end of this call.
+    /// The current workspace, with the approver, the notices and the end of this call.
     fn workspace(&self, now: &CurrentSkills) -> Workspace {
         let call = self.call;
         now.workspace.for_request(

@@ -24,7 +24,7 @@ const FIELD: &str = "answer";
 /// How a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskingMode {
-    /// With a request of its own, while the call waits.
+    /// With a separate request, while the call waits.
     Elicitation,
     /// With a result that asks for more input.
     InputRequired,
@@ -35,7 +35,7 @@ pub(crate) enum AskingMode {
 impl AskingMode {
     pub(crate) fn of(capabilities: Option<&ClientCapabilities>, is_modern: bool) -> Self {
         let elicitation = capabilities.and_then(|all| all.elicitation.as_ref());
-        // An empty object means forms: before there were other modes, it was all a client could declare.
+        // An empty object means forms: before there were other modes, a client could declare nothing else.
         let has_forms = elicitation.is_some_and(|one| one.form.is_some() || one.url.is_none());
         match (has_forms, is_modern) {
             (false, _) => Self::Never,

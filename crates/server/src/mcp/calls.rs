@@ -1,4 +1,4 @@
-//! Work for a client: on a thread of its own, with questions to the user, messages, and an end when the client cancels it.
+//! Work for a client: on a separate thread, with questions to the user, messages, and an end when the client cancels it.
 //!
 //! **Problem.** Libraries are synchronous, a scan takes a second, a skill's tool a minute, and a user decides after lunch; meanwhile a ping has to be
 //! answered. **Decision.** A call runs on a blocking thread with a [`CallRelay`] as its approver and its notices. The relay sends events to the

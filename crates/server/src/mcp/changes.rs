@@ -1,6 +1,6 @@
 //! Notifications about changed skills, for clients that subscribed.
 //!
-//! One thread waits for changes and passes them on; every client decides what it says about them. The list of tools never changes.
+//! One thread waits for changes and passes them on; every client is notified in its own way. The list of tools never changes.
 
 use std::{
     sync::{Arc, OnceLock, Weak},
@@ -53,7 +53,7 @@ impl ChangeRelay {
 fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
     thread::sleep(START);
     loop {
-        // The source is not held: when the server ends, so does this thread.
+        // Only a weak reference is kept, so this thread ends with the server.
         let watch = source
             .upgrade()
             .and_then(|source| source.live().ok()?.watch_from_first_list().ok());

@@ -70,8 +70,8 @@ impl Drop for Connection {
     }
 }
 
-/// The sessions in which skills run for a client. A session has the skills of the moment when it was opened; a skill that was added or changed
-/// later runs in another one, and unchanged skills continue where they are.
+/// The sessions in which skills run for a client. A session has the skills that existed when it was opened; a skill that was added or
+/// changed later runs in another one, and unchanged skills continue where they are.
 #[derive(Default)]
 pub(crate) struct ClientSessions(Vec<OpenSession>);
 

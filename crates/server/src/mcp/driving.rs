@@ -94,7 +94,7 @@ impl McpServer {
         let shared = self.shared();
         let mut waiting = shared.waiting();
         let (Ok(state), true) = (fresh_state(), waiting.len() < MAX_WAITING) else {
-            // Dropping the question is a refusal: the client gets the error with what to type.
+            // Dropping the question is a refusal: the client gets the error with the command to type.
             return Err(call);
         };
         let result = approvals::input_required(&open.question, state.clone());
@@ -184,7 +184,7 @@ impl<'c> Progress<'c> {
         };
         self.done += 1.0;
         let param = ProgressNotificationParam::new(token, self.done).with_message(words);
-        // A client that left is noticed elsewhere.
+        // A disconnected client is handled elsewhere.
         self.context.peer.notify_progress(param).await.ok();
     }
 }

@@ -1,8 +1,8 @@
 //! Messages of a client, before they are read as JSON.
 //!
-//! The reader of JSON gives up on a message that is nested too deep, and nothing answers it: the client waits for ever. A
+//! The reader of JSON gives up on a message that is nested too deep, and nothing answers it: the client waits forever. A
 //! message of a gigabyte is kept in memory first. So each line is checked byte by byte while it arrives. One that is too large
-//! or too deep is not kept; a request with the same id takes its place, whose method says what was wrong and which no server has, so
+//! or too deep is not kept; a request with the same id takes its place, whose method names the problem and which no server has, so
 //! that the client gets an error for its id.
 
 use std::{
@@ -65,7 +65,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
             let mut read = ReadBuf::new(&mut chunk);
             match Pin::new(&mut this.inner).poll_read(context, &mut read) {
                 Poll::Ready(Ok(())) if read.filled().is_empty() => {
-                    // The last line has no end. Nothing at all is the end.
+                    // The last line has no line end. No bytes at all is the end of the input.
                     this.line.finish(&mut this.ready);
                     if this.ready.is_empty() {
                         return Poll::Ready(Ok(()));

@@ -1,4 +1,4 @@
-//! MCP, for agents: tools, prompts, resources, and instructions that hold the catalog.
+//! MCP, for agents: tools, prompts, resources, and instructions that contain the catalog.
 //!
 //! Two eras of the protocol are spoken, because clients of both exist: the one that begins with `initialize` (2024-11-05 to
 //! 2025-11-25), and the one in which each request is independent (2026-07-28). The SDK distinguishes them; the answers are the same.
@@ -104,9 +104,9 @@ pub fn serve(settings: Settings) -> Result<(), McpServeError> {
         let server = McpServer::new(settings);
         let shared = Arc::clone(server.shared());
         match server.serve((input, output)).await {
-            // How it ended is the client's choice; there is no client left to report it to.
+            // How it ended is the client's choice; no client is left to report it to.
             Ok(running) => drop(running.waiting().await),
-            // A client that asks what we are and goes has had its answer.
+            // A client that only discovers the server and disconnects has got its answer.
             Err(ServerInitializeError::ConnectionClosed(_))
                 if shared.discovered.load(Ordering::Relaxed) => {}
             Err(error) => return Err(not_served(error)),

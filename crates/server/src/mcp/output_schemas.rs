@@ -21,7 +21,7 @@ pub(crate) fn schema(shape: OutputShape) -> JsonObject {
     let (mut properties, required) = members(shape);
     properties["error"] = json!({
         "type": "object",
-        "description": "Why the request was not met.",
+        "description": "Why the request failed.",
         "properties": {
             "code": {"type": "string"},
             "message": {"type": "string"},

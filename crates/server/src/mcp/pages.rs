@@ -1,11 +1,11 @@
-//! Lists that are given out page by page.
+//! Lists that are returned page by page.
 //!
-//! A cursor is the place after a row that was given out, so a page continues where the last one ended even if rows were added or removed since. To a
+//! A cursor is the place after a returned row, so a page continues where the last one ended even if rows were added or removed since. To a
 //! client it is opaque.
 
 use serde_json::Value;
 
-/// A cursor that no list gave out.
+/// A cursor that no list returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownCursor;
 

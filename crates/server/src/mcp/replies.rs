@@ -1,8 +1,9 @@
 //! Answers to tool calls: a document for programs and the same as text for a model, and never more than a model can take in.
 //!
-//! **Problem.** A body of a megabyte, ten thousand rows or the output of a tool fill the memory of a conversation, and every client gets both forms.
-//! **Decision.** Both forms together have [`MAX_ANSWER`] bytes. A long text is given out in parts, and the whole of it is kept until the next parts are
-//! requested, so that nothing is run a second time; a long list is cut, with how many rows are missing.
+//! **Problem.** A body of a megabyte, ten thousand rows or the output of a tool fill the memory of a conversation, and every client gets
+//! both forms. **Decision.** Both forms together have at most [`MAX_ANSWER`] bytes. A long text is returned in parts, and the whole of it
+//! is kept until the next parts are requested, so that nothing is run a second time; a long list is cut, and the answer states how many
+//! rows are missing.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -34,7 +35,7 @@ pub(crate) struct ToolReply {
     pub(crate) document: Value,
     pub(crate) text: String,
     pub(crate) is_error: bool,
-    /// The member of the document that is the text again: it is given out in parts if it is long.
+    /// The member of the document that is the text again: it is returned in parts if it is long.
     pub(crate) long: Option<&'static str>,
 }
 
@@ -189,7 +190,7 @@ impl KeptReplies {
     }
 }
 
-/// Halves the longest list of a document until it fits; `left_out` says how much is missing.
+/// Halves the longest list of a document until it fits; `left_out` states how much is missing.
 fn shorten_lists(document: &mut Value, room: usize) {
     while document.to_string().len() > room {
         let Some(pointer) = longest_list(document) else {

@@ -1,7 +1,8 @@
 //! Files of skills as resources: `skill://NAME/PATH`, for clients that show or read resources.
 //!
-//! A list names the SKILL.md of each skill, from its card alone; the other files have URIs of the same form. Reading one gives out bytes of the skill as it
-//! was published as a whole: see [`metier::ExposedSkills`]. A URI is compared with those of the files and never taken apart into a path.
+//! A list names the SKILL.md of each skill, from its card alone; the other files have URIs of the same form. Reading one returns bytes of
+//! the skill as it was published as a whole: see [`metier::ExposedSkills`]. A URI is compared with those of the files and never taken apart
+//! into a path.
 
 use std::string::FromUtf8Error;
 

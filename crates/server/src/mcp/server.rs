@@ -70,7 +70,7 @@ const TOOLS_TTL: u64 = 3_600_000;
 pub struct McpServer {
     shared: Arc<McpShared>,
     connection: Arc<Connection>,
-    /// Whether requests that are independent of each other arrive here, each at a server of its own.
+    /// Whether requests that are independent of each other arrive here, each at a separate server.
     is_http: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct McpShared {
     pub(crate) discovered: AtomicBool,
 }
 
-/// Who sends requests over HTTP: the door that checked the request puts this into the extensions of it, and requests of the same caller
+/// Who sends requests over HTTP: the interface that checked the request puts this into its extensions, and requests of the same caller
 /// share the state of a client. Without it they share it by the name that the client gives itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpCaller(pub String);
@@ -132,7 +132,7 @@ impl McpServer {
         }
     }
 
-    /// The same server for another client, with a state of its own.
+    /// The same server for another client, with a separate state.
     #[must_use]
     pub fn for_client(&self) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl McpServer {
         }
     }
 
-    /// The same for a request that the protocol answers with an error of its own.
+    /// The same for a request that the protocol answers with a specific error.
     async fn looked_up<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SkillSource) -> Result<T, ErrorData> + Send + 'static,
@@ -259,7 +259,7 @@ impl McpServer {
     }
 }
 
-/// A lock that is kept by a thread of its own.
+/// A lock that a separate thread holds.
 async fn in_turn(sessions: &Arc<AsyncMutex<ClientSessions>>) -> OwnedMutexGuard<ClientSessions> {
     Arc::clone(sessions).lock_owned().await
 }

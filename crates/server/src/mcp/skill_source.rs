@@ -1,4 +1,4 @@
-//! The skills of the moment: every request gets them from here.
+//! The current skills: every request gets them from here.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -75,7 +75,7 @@ pub(crate) fn list(source: &SkillSource, params: &Value) -> Result<Value, ErrorD
             has_more = true;
             break;
         }
-        // One that can't be published is no part of the list; `skills/get` says why.
+        // A skill that can't be published is not in the list; `skills/get` reports the reason.
         if let Ok(published) = publisher.publish(skill)
             && !page.add(skill_entry(&published), limits)
         {
@@ -177,7 +177,7 @@ fn children(publisher: &ExposedSkills, uri: &str) -> Result<BTreeMap<String, Val
         children.insert(name.to_owned(), row);
     }
     match children.is_empty() {
-        // A folder without files is no part of a skill.
+        // A folder without files is not part of a skill.
         true => Err(none()),
         false => Ok(children),
     }

@@ -127,7 +127,7 @@ impl ToolRequest {
             Self::Activate(input) | Self::Execute(input) => (input.offset, input.limit),
             Self::Read(input) => (input.offset, input.limit),
             Self::Call(input) => (input.offset, input.limit),
-            // In lists the limit counts rows: who asks for many gets a large answer.
+            // In lists the limit counts rows: a caller that requests many gets a large answer.
             Self::Search(input) => (None, input.limit.map(|_| MOST_ANSWER)),
             Self::List(input) => (None, input.limit.map(|_| MOST_ANSWER)),
             Self::ListTools(input) => (None, input.limit.map(|_| MOST_ANSWER)),
@@ -242,7 +242,7 @@ fn rows(standard: usize, most: usize) -> Value {
 }
 
 fn cursor() -> Value {
-    json!({"type": "string", "description": "The `next_cursor` of the page before, with the same other arguments."})
+    json!({"type": "string", "description": "The `next_cursor` of the previous page, with the same other arguments."})
 }
 
 /// What was given to a skill.
@@ -262,7 +262,7 @@ fn choosing() -> Vec<ToolRow> {
             description: "Find the skills that fit a task, the best first, with the reasons. Call this when a task might be covered by a skill that your \
                  instructions don't name. A skill is a folder of instructions, scripts and references for a particular kind of task.",
             properties: json!({
-                "query": {"type": "string", "minLength": 1, "description": "The task, or words of it."},
+                "query": {"type": "string", "minLength": 1, "description": "The task, or parts of it."},
                 "limit": rows(10, 100),
                 "cursor": cursor()
             }),

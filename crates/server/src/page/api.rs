@@ -34,7 +34,7 @@ pub(super) struct PageAct {
     pub(super) body: Value,
 }
 
-/// A document that says what went wrong, with its status.
+/// An error document, with its status.
 #[derive(Debug)]
 pub(super) struct ApiRefusal {
     pub(super) status: u16,

@@ -46,7 +46,7 @@ async fn content(api: &Api, visit: &PageVisit) -> Result<Markup, ApiRefusal> {
         }
         section #answers data-live-part aria-labelledby="kept" {
             h2 #kept { "Saved decisions" }
-            @if answers.is_empty() { (empty("None yet.", &html! { "“Always” is kept here, for exactly the bytes that the skill has." })) }
+            @if answers.is_empty() { (empty("None yet.", &html! { "“Always” answers are kept here, for the exact bytes of the skill." })) }
             @else { (kept(&answers, visit)) }
         }
     })

@@ -77,7 +77,7 @@ pub(super) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Respon
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
-    // A module that another one imports has no version in its address: it is asked for again, and is mostly not modified.
+    // A module that another one imports has no version in its address: it is requested again, and is usually not modified.
     let cache = HeaderValue::from_static("private, max-age=0, must-revalidate");
     headers.insert(header::CACHE_CONTROL, cache);
     headers.insert(

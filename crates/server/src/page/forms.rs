@@ -44,7 +44,7 @@ impl CheckedForm {
     pub(super) fn back(&self) -> Response {
         let back = self.field(BACK);
         let path = back.split(['?', '#']).next().unwrap_or_default();
-        // `//host` and `/\host` are addresses of others.
+        // `//host` and `/\host` are addresses on other hosts.
         let is_ours = super::is_page(path)
             && !path.starts_with("//")
             && !back.contains(|c: char| c == '\\' || c.is_control());

@@ -1,8 +1,8 @@
 //! The text of a skill as a closed set of elements.
 //!
-//! **Problem.** The text is written by a stranger, and is shown in a page with buttons that decide. **Decision.** Markdown becomes paragraphs, headings,
-//! lists, quotes, code, tables and links: elements without classes and attributes, in a frame that says whose text it is. HTML in it is shown as text.
-//! A picture is its description, for loading it would tell its host; a link names the host that it leads to.
+//! **Problem.** The text is written by a stranger, and is shown in a page with buttons that decide. **Decision.** Markdown becomes
+//! paragraphs, headings, lists, quotes, code, tables and links: elements without classes and attributes, in a frame that names the author.
+//! HTML in it is shown as text. A picture is its description, for loading it would tell its host; a link names the host that it leads to.
 
 use maud::{Markup, html};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};

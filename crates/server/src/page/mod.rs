@@ -5,11 +5,11 @@
 //!
 //! | who could forget it | what makes that impossible |
 //! |---|---|
-//! | a view that shows data of its own | [`api::Api`] is the only source: the documents of `/api/v1`, which are those of `--json` |
+//! | a view that shows its own data | [`api::Api`] is the only source: the documents of `/api/v1`, which are those of `--json` |
 //! | a text that is not escaped | texts of documents are [`document::Quoted`]: shown with their hidden characters visible; `maud` escapes what is left, and no file here writes HTML as text |
 //! | a form without a token | [`forms::form`] is the only one that writes a form, and [`api::Api::act`] takes the [`forms::CheckedForm`] that proves it |
 //! | a page without its headers | views return [`layout::View`]; only [`layout`] makes an answer of it |
-//! | a body that looks like our card | [`markdown`] makes a closed set of elements, without classes, in a frame that says whose text it is |
+//! | a body that looks like our card | [`markdown`] makes a closed set of elements, without classes, in a frame that names the author |
 //!
 //! Everything is HTML that a browser shows without script: lists are pages, acts are forms. `assets/` has one style sheet and small modules, which load
 //! the same pages again when something happens. The looks are described in `docs/page.md`.

@@ -81,7 +81,7 @@ async fn content(api: &Api, visit: &Visit, name: &str) -> Result<(String, Markup
     Ok((root.text("name").raw().to_owned(), page))
 }
 
-/// Whether it has a text of its own: a skill with a `SKILL.yaml` may have code only.
+/// Whether it has its own text: a skill with a `SKILL.yaml` may have code only.
 fn has_text(root: Part<'_>) -> bool {
     let files = root.items("files");
     files

@@ -69,7 +69,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
     let receipts = api.get("/receipts?limit=10000").await?;
     let receipts = receipts.root().items("receipts");
     let tally = UseTally::of(&receipts);
-    // Among so many, as many as are shown never acted. All of them would be thousands of rows for one number.
+    // At least `SHOWN` of this many skills never acted. Loading all of them would mean thousands of rows for one number.
     let enough = SHOWN + tally.skills.len();
     let ready = api
         .get(&format!("/skills?status=ready&limit={enough}"))
@@ -94,7 +94,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
     let unused: Vec<&Part<'_>> = ready.iter().filter(is_unused).collect();
     let most = used.first().map_or(1, |(_, one)| one.acts);
     Ok(html! {
-        header.head { div { h1 { "Usage" } p.faint { "Counted from the last " (counted(receipts.len() as u64, "receipt")) ". A skill whose text alone is used leaves none." } } }
+        header.head { div { h1 { "Usage" } p.faint { "Counted from the last " (counted(receipts.len() as u64, "receipt")) ". A skill of which only the text is used leaves none." } } }
         section #usage data-live-part aria-label="Usage" {
             ul.tiles {
                 li { div.tile { span.figure { (grouped(used.len() as u64)) } span.label { "skills that acted" } } }

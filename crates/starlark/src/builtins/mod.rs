@@ -200,7 +200,7 @@ mod tests {
             .iter()
             .map(|builtin| builtin.name)
             .collect();
-        // The only one that differs between skills.
+        // The only value that differs between skills.
         assert!(table.remove("skill"));
         assert_eq!(ours, table);
     }

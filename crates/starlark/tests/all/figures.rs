@@ -111,7 +111,7 @@ def t(input):
     words = [greeting(input.get("language", "de")), input["who"]]
     return ", ".join(words) + "!"
 
-register_tool("t", "Greets somebody.", t, input_schema = {
+register_tool("t", "Greets someone.", t, input_schema = {
     "type": "object",
     "properties": {"who": {"type": "string"}},
 })

@@ -13,7 +13,7 @@ fn complaint(code: &str) -> String {
 // case 142
 #[test]
 fn recursion_ends() {
-    let deep = "too many nested calls; is there a recursion without an end?";
+    let deep = "too many nested calls; is there an infinite recursion?";
     let itself =
         Session::new("def f(x):\n    y = f(x)\n    return y\nregister_tool(\"t\", \"\", f)")
             .tool("t", json!(1));

@@ -16,7 +16,7 @@ fn a_skill_declares_what_it_contributes() {
 def handler(input):
     return None
 
-register_tool("greet", "Greets somebody.", handler, input_schema = {"type": "object", "required": ["who"]})
+register_tool("greet", "Greets someone.", handler, input_schema = {"type": "object", "required": ["who"]})
 register_tool("bare", "", lambda input: 1)
 register_hook("activate", handler)
 register_hook("before_tool_call", handler, fail_closed = True)
@@ -29,7 +29,7 @@ register_scanner("secrets", handler)
         *transcript.result(),
         json!({
             "tools": [
-                {"name": "greet", "description": "Greets somebody.", "input_schema": {"type": "object", "required": ["who"]}},
+                {"name": "greet", "description": "Greets someone.", "input_schema": {"type": "object", "required": ["who"]}},
                 {"name": "bare", "description": "", "input_schema": {"type": "object"}},
             ],
             "hooks": ["activate", {"phase": "before_tool_call", "fail_closed": true}],

@@ -169,7 +169,7 @@ impl CarrierPipesInner {
         }
         match id {
             Some(FIRST..=THIRD) => Ok(()),
-            _ => self.stray("an answer to no request"),
+            _ => self.stray("a response that matches no request"),
         }
     }
 

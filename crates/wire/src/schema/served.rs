@@ -42,17 +42,13 @@ pub(super) const SERVED: &[NamedSchema] = &[
         "Decisions about a plan to update skills",
         ApplyUpdateRequest
     ),
-    shape!(
-        "approvals",
-        "Questions without an answer",
-        ApprovalsDocument
-    ),
+    shape!("approvals", "Unanswered questions", ApprovalsDocument),
     shape!("call_request", "A call of a tool", CallRequest),
     shape!("compose_request", "A set of skills", ComposeRequest),
     shape!("execute_request", "How a skill is executed", ExecuteRequest),
     shape!(
         "executed",
-        "What came of executing a skill",
+        "The result of executing a skill",
         ExecutedDocument
     ),
     shape!("forget_request", "Answers to forget", ForgetRequest),
@@ -80,7 +76,7 @@ pub(super) const SERVED: &[NamedSchema] = &[
         "Which skills to compare with their sources",
         PlanUpdateRequest
     ),
-    shape!("progress", "How far long work is", ProgressDocument),
+    shape!("progress", "The progress of long work", ProgressDocument),
     shape!("refresh", "A new listing of the skills", RefreshDocument),
     shape!("remove_request", "Skills to remove", RemoveRequest),
     shape!("restore_request", "A removed skill", RestoreRequest),

@@ -1,4 +1,4 @@
-// Tells which notes of the project are open.
+// Lists the open notes of the project.
 
 import fs from 'node:fs/promises';
 import path from 'node:path';

@@ -88,7 +88,7 @@ fn a_host_that_goes_away_ends_the_skill_with_success() {
             r#"{"id":1,"method":"tool/execute","params":{"name":"greet","input":{"who":"Ada"}}}"#,
         );
         assert_eq!(talk.hear()["method"], "host/read_file", "{name}");
-        // Half a line is no request.
+        // Half a line is not a request.
         talk.mutter(r#"{"id":2,"method":"shut"#);
         let answer: Value = talk.hear_after_the_end();
         let expected = json!({"output": "the host closed the pipe", "is_error": true});
@@ -104,8 +104,8 @@ fn a_host_that_does_not_listen_any_more_ends_the_skill_with_success() {
         let mut child = pipes.stderr(Stdio::null()).spawn().unwrap();
         drop(child.stdout.take());
         let mut stdin = child.stdin.take().unwrap();
-        // A child that another test starts at this moment holds a copy of our end until it is a program of its own: answers are
-        // listened to for so long, and a few requests would all be answered.
+        // A child that another test starts at this moment holds a copy of our end until it executes its own program: answers are read for
+        // that long, and a few requests would all be answered.
         let mut requests = 0..10_000;
         while child.try_wait().unwrap().is_none() {
             let id = requests

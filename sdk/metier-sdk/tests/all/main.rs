@@ -1,4 +1,4 @@
-//! The tests of the SDK that start something, or write something: one binary, so that they are linked once.
+//! The tests of the SDK that start or write something: one binary, so that they are linked once.
 
 #![allow(
     clippy::unwrap_used,

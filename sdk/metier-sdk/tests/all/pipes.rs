@@ -1,4 +1,4 @@
-//! A skill on pipes that are only memory, and without any: what the three programs can't show.
+//! A skill on pipes in memory, and without pipes: cases that the three programs can't show.
 
 use metier_sdk::{
     HookPhase,
@@ -7,7 +7,7 @@ use metier_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Everything that a skill writes when it reads these lines.
+/// The output of a skill that reads these lines.
 fn served(skill: Skill, lines: &[Value]) -> Vec<Value> {
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut output = Vec::new();
@@ -52,7 +52,7 @@ fn handlers_do_not_know_how_their_questions_travel() {
         call("tool/execute", read("secret.txt")),
         Ok(json!({"output": "only greeting.txt", "is_error": true}))
     );
-    // It is the skill that failed; a refusal of its own it can't utter.
+    // The skill failed; it can't send a refusal of its own.
     let error = call("workflow/run", json!({"name": "refused"})).unwrap_err();
     assert_eq!(error.code, code::INTERNAL);
     assert_eq!(error.message, "only greeting.txt");
@@ -119,7 +119,7 @@ fn a_schema_has_nothing_in_it_that_only_rust_understands() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     #[expect(dead_code, reason = "only its schema is wanted")]
     struct Input {
-        /// How long, in seconds
+        /// The duration, in seconds
         seconds: Option<u32>,
         ways: Vec<Way>,
     }

@@ -1,4 +1,4 @@
-//! A plugin from `initialize` to `shutdown`, answered in this process: in words of Rust, and across the border of C.
+//! A plugin from `initialize` to `shutdown`, called in this process: through the Rust API, and through the C interface.
 
 use std::{ffi::c_void, ptr, slice};
 
@@ -9,7 +9,7 @@ use metier_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Greets with what it was told when it was activated.
+/// Greets with the greeting that it got on activation.
 #[derive(Default)]
 struct Greeter {
     activated: u32,
@@ -39,12 +39,12 @@ impl Plugin for Greeter {
     }
 }
 
-/// Knows one file, and keeps what it is told.
+/// Knows one file, and records what it gets.
 #[derive(Default)]
 struct Desk {
     greeting: Option<&'static str>,
     said: Vec<String>,
-    /// The last answer, for those who only borrow it.
+    /// The last answer, for callers that only borrow it.
     kept: Vec<u8>,
 }
 
@@ -141,7 +141,7 @@ extern "C" fn ask(context: *mut c_void, request: Bytes) -> Bytes {
     Bytes::of(&desk.kept)
 }
 
-/// One request across the border.
+/// One request through the C interface.
 #[expect(unsafe_code, reason = "this is what a host does")]
 fn across(table: &Table, skill: *mut c_void, desk: &mut Desk, request: &[u8]) -> Value {
     let context = ptr::from_mut(desk).cast();
@@ -179,7 +179,7 @@ fn the_same_plugin_answers_across_the_border_of_c() {
     );
     let call = br#"{"method":"tool/execute","params":{"name":"greet","input":{"who":"\u00c4da"}}}"#;
     assert_eq!(talk(call)["result"]["output"], "Hello, \"Äda\"");
-    // A panic stays on its side.
+    // A panic does not cross the interface.
     assert_eq!(talk(hello.as_bytes())["error"]["message"], "once is enough");
     assert_eq!(talk(b"{")["error"]["code"], code::PARSE);
     assert_eq!(talk(b"")["error"]["code"], code::PARSE);

@@ -1,4 +1,4 @@
-//! The ten-line skills of `sdk/README.md` are skills: they start and greet. (The one in Rust is compiled as a documentation test.)
+//! The ten-line skills of `sdk/README.md` work: they start and greet. (The one in Rust is compiled as a documentation test.)
 
 use std::{fs, path::PathBuf};
 
@@ -6,7 +6,7 @@ use crate::talk::{Talk, python, sdk, tsc, typescript};
 
 const SCRIPT: &str = r#"
 → {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol":1,"skill":"greeter","directory":"."}}
-← {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"greet","description":"Greets somebody","input_schema":{"type":"object","properties":{"who":{"type":"string","description":"Whom to greet"}},"required":["who"]}}],"hooks":["before_tool_call"],"workflows":[],"scanners":[]}}
+← {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"greet","description":"Greets someone","input_schema":{"type":"object","properties":{"who":{"type":"string","description":"Whom to greet"}},"required":["who"]}}],"hooks":["before_tool_call"],"workflows":[],"scanners":[]}}
 → {"jsonrpc":"2.0","id":2,"method":"tool/execute","params":{"name":"greet","input":{"who":"Ada"}}}
 ← {"jsonrpc":"2.0","id":1,"method":"host/read_file","params":{"path":"greeting.txt"}}
 → {"jsonrpc":"2.0","id":1,"result":{"content":"Hello"}}
@@ -17,7 +17,7 @@ const SCRIPT: &str = r#"
 ← {"jsonrpc":"2.0","id":4,"result":{}}
 "#;
 
-/// The example of a language, beside the file that it needs, in a folder of its own.
+/// The example of a language, beside the file that it needs, in a separate folder.
 fn example(language: &str, file: &str, needs: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("readme-{language}"));
     fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! `sdk/schema/wire.json` says of each method what goes in and what comes out, as the types do. `METIER_BLESS=1` rewrites it.
+//! `sdk/schema/wire.json` states the input and output of each method, as the types do. `METIER_BLESS=1` rewrites it.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn of<T: JsonSchema>(types: &mut SchemaGenerator) -> Value {
     types.subschema_for::<T>().to_value()
 }
 
-/// Each variant of [`HostRequest`] is a method; what comes back is told here only.
+/// Each variant of [`HostRequest`] is a method; its answer is stated only here.
 fn asked(types: &mut SchemaGenerator) -> Map<String, Value> {
     of::<HostRequest>(types);
     let variants = types.definitions()["HostRequest"]["oneOf"].clone();

@@ -1,7 +1,7 @@
-//! A host that says what a script tells it to, to a real program.
+//! A host that sends the lines of a script to a real program.
 //!
-//! In a script a line that begins with `→` is said, one with `←` must be heard next; `#` is for people. A text that ends with `…`
-//! stands for every text that begins so: some words are those of a language's own library.
+//! In a script, a line that begins with `→` is sent, one with `←` must be received next; `#` starts a comment. A text that ends with `…`
+//! matches every text with that beginning: some messages are those of a language's own library.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -14,10 +14,10 @@ use std::{
 
 use serde_json::Value;
 
-/// How long an answer may take on a machine that is busy with other things.
+/// The time limit for an answer on a machine that is busy with other work.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program that is spoken to.
+/// The program under test.
 pub(crate) struct Talk {
     name: String,
     child: Child,
@@ -57,7 +57,7 @@ impl Talk {
         }
     }
 
-    /// Goes through a whole script.
+    /// Runs a whole script.
     pub(crate) fn play(&mut self, script: &str) {
         for (number, line) in (1..).zip(script.lines()) {
             if let Some(said) = line.strip_prefix("→ ") {
@@ -92,26 +92,26 @@ impl Talk {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"))
     }
 
-    /// Says something without ending the line.
+    /// Sends text without ending the line.
     pub(crate) fn mutter(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
         stdin.flush().unwrap();
     }
 
-    /// What is still sent after the last request.
+    /// The lines that are still sent after the last request.
     pub(crate) fn hear_after_the_end(&mut self) -> Value {
         drop(self.stdin.take());
         self.hear()
     }
 
-    /// Says nothing more. The program must end with success and silence; its log comes back.
+    /// Closes its input. The program must exit successfully and print nothing more; returns its log.
     pub(crate) fn end(mut self) -> String {
         drop(self.stdin.take());
         self.end_by_itself()
     }
 
-    /// The program must end with success and silence, although more could be said; its log comes back.
+    /// The program must exit successfully and print nothing more, although its input stays open; returns its log.
     pub(crate) fn end_by_itself(mut self) -> String {
         let rest = self.lines.recv_timeout(PATIENCE);
         assert!(rest.is_err(), "{} goes on: {rest:?}", self.name);
@@ -122,7 +122,7 @@ impl Talk {
     }
 }
 
-/// Without what is left out by some and said to be nothing by others.
+/// Without fields that some omit and others set to `null`.
 fn plain(value: &Value) -> Value {
     let Some(params) = value.get("params").and_then(Value::as_object) else {
         return value.clone();
@@ -164,7 +164,7 @@ fn target() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
 }
 
-/// The skill of `examples/`, which cargo builds beside the tests.
+/// The skill of `examples/`, which cargo builds with the tests.
 pub(crate) fn rust() -> Command {
     let tests = std::env::current_exe().unwrap();
     let greeter = tests.parent().unwrap().join("../examples/greeter");
@@ -199,7 +199,7 @@ pub(crate) fn typescript(script: &Path) -> Command {
     command
 }
 
-/// The type checker, as strict as it can be about what Node would not run.
+/// The type checker, with all strict options that Node can run with.
 pub(crate) fn tsc(script: &Path) -> Command {
     let modules = target().join("node/node_modules");
     let mut command = node();

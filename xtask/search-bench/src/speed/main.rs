@@ -1,4 +1,4 @@
-//! What an index of skills costs: `speed ENGINE SKILLS NUMBER FOLDER`.
+//! The cost of a search index over skills: `speed ENGINE SKILLS NUMBER FOLDER`.
 //!
 //! ENGINE is `metier` or, with the feature, `tantivy`; SKILLS a folder of skills, of which NUMBER are taken; FOLDER is for the index. Prints a name
 //! and a number per line: times in milliseconds, sizes in bytes. `cargo xtask bench select` runs it, one process for each row.

@@ -13,7 +13,7 @@ use tantivy::{
 use crate::{Result, SkillText};
 
 const THREADS: usize = 2;
-/// What it asks for at least, for each thread.
+/// The minimum that it requests, for each thread.
 const MEMORY: usize = THREADS * 15_000_000;
 
 struct Fields {

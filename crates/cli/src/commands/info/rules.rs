@@ -1,4 +1,4 @@
-//! The rest of a manifest: rules about tools, triggers, and every field without a line of its own.
+//! The rest of a manifest: rules about tools, triggers, and every field without a separate line.
 
 use metier::skill::SkillManifest;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::InfoPage;
 use crate::output::{Tone, one_line};
 
-/// Fields that have a line of their own; every other one is printed as it is, so that nothing that
+/// Fields that have a separate line; every other one is printed unchanged, so that nothing that
 /// was read stays unseen.
 const SHOWN: &[&str] = &[
     "name",
@@ -112,7 +112,7 @@ pub(super) fn show(page: &mut InfoPage<'_>, manifest: &SkillManifest) {
 }
 
 impl InfoPage<'_> {
-    /// A field without a line of its own: its parts are on the lines below.
+    /// A field without a separate line: its parts are on the lines below.
     fn value(&mut self, name: &str, value: &Value) {
         match inline_value(value) {
             Some(text) => self.field(name, &text),

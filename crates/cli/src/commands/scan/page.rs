@@ -22,7 +22,7 @@ pub(super) fn suggestions(scans: &[ScannedSkill]) -> String {
         }
         out.push_str("permissions:\n");
         for permission in wanted {
-            // A `#` or a `: ` means something to YAML; brackets and stars within a word don't.
+            // `#` and `: ` have a meaning in YAML; brackets and stars within a word don't.
             let plain = !permission.contains(" #") && !permission.contains(": ");
             let shown = if plain {
                 permission
@@ -318,7 +318,7 @@ fn describe(scan: &ScannedSkill, group: &FindingGroup<'_>, output: &Output, out:
     match group.frame {
         Some(frame) => {
             draw(finding, frame, output, out);
-            // What was found, then what makes it a finding: each only if the lines don't show it.
+            // The finding, then the reason why it is one: each only if the lines don't show it.
             for (part, label) in finding
                 .evidence
                 .split(" ← ")
@@ -362,7 +362,7 @@ fn describe(scan: &ScannedSkill, group: &FindingGroup<'_>, output: &Output, out:
     }
 }
 
-/// Whether the evidence is what the lines show anyway. What was decoded, unfolded or made visible is not.
+/// Whether the lines already show the evidence. They don't show text that was decoded, unfolded or made visible.
 fn stands_in(evidence: &str, frame: &SourceExcerpt) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.trim_end_matches('…').split_whitespace();
@@ -427,7 +427,7 @@ fn window(line: &str, column: usize, common: usize) -> (String, usize) {
     };
     let mark = dots.width() + before.width();
     let shown = format!("{dots}{before}{after}");
-    // What is spelled out takes more room than it had.
+    // Escaped characters are wider than the original ones.
     match shown.char_indices().nth(2 * WINDOW) {
         Some((cut, _)) => (format!("{}…", &shown[..cut]), mark.min(2 * WINDOW)),
         None => (format!("{shown}{more}"), mark),

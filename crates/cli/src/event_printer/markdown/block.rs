@@ -237,7 +237,7 @@ impl BlockPage<'_> {
         self.lines.extend(lines.map(|line| line.text));
     }
 
-    /// The source as it is, where it says anything.
+    /// The unchanged source, if it is not empty.
     fn verbatim(&mut self, text: &str) {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let run = StyledRun {

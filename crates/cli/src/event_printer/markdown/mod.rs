@@ -19,9 +19,9 @@ pub(crate) use style::MarkdownStyle;
 
 use crate::output::inert;
 
-/// List items and quotes that stand in each other. What is nested deeper is shown as it was written.
+/// Nested list items and quotes. Anything nested deeper is shown unchanged.
 const MAX_DEPTH: usize = 12;
-/// Code stands so far to the right.
+/// The indentation of code.
 const CODE_INDENT: usize = 4;
 /// The columns from which on a block is code without a fence.
 const INDENTED_CODE: usize = 4;
@@ -64,7 +64,7 @@ struct Fence {
     shown: usize,
 }
 
-/// What a line begins.
+/// The block that a line begins.
 enum Beginning<'l> {
     Item {
         /// As it is shown.
@@ -233,7 +233,7 @@ impl MarkdownStream {
         }
     }
 
-    /// What a text begins, if the block before it has ended or can be interrupted.
+    /// The block that a text begins, if the block before it has ended or can be interrupted.
     fn beginning<'l>(&self, text: &'l str, is_free: bool) -> Beginning<'l> {
         let bare = text.trim_start_matches(' ');
         if text.len() - bare.len() >= INDENTED_CODE {

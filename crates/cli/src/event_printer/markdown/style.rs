@@ -39,7 +39,7 @@ impl MarkdownStyle {
 pub(super) const FAINT: Style = Style::new().dimmed();
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
 
-/// A piece of text in one style. It holds nothing that a terminal obeys.
+/// A piece of text in one style. It contains nothing that a terminal interprets.
 #[derive(Clone, Debug)]
 pub(super) struct StyledRun {
     pub(super) text: String,

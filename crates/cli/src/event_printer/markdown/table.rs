@@ -5,7 +5,7 @@ use pulldown_cmark::Alignment;
 
 use super::style::{FAINT, Folded, MarkdownStyle, StyledRun, fold, widest_word};
 
-/// What stands between two columns.
+/// The separator of two columns.
 const BETWEEN: &str = " │ ";
 const BETWEEN_COLUMNS: usize = 3;
 
@@ -33,7 +33,7 @@ impl MarkdownTable {
         self.row.push(cell);
     }
 
-    /// Ends a row; what was written behind its last cell is shown in that.
+    /// Ends a row; text after its last cell is shown in that cell.
     pub(super) fn end_row(&mut self, rest: &str) {
         let mut row = std::mem::take(&mut self.row);
         if let Some(last) = row.last_mut()

@@ -18,7 +18,7 @@ impl Plugin for This {
     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()> {
         context.hook(HookPhase::BeforePromptBuild, |host, mut event| {
             let style = host.config()["style"].as_str().unwrap_or("short");
-            // What is there stays; a hook of this phase only adds.
+            // A hook of this phase can only add; it keeps the existing fragments.
             if let Some(fragments) = event["fragments"].as_array_mut() {
                 fragments.push(format!("Write release notes in the style: {style}.").into());
             }

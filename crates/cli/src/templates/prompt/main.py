@@ -8,7 +8,7 @@ skill = Skill()
 @skill.hook("before_prompt_build")
 def add(host, event):
     style = (host.config or {}).get("style", "short")
-    # What is there stays; a hook of this phase only adds.
+    # A hook of this phase can only add; it keeps the existing fragments.
     event["fragments"].append(f"Write release notes in the style: {style}.")
     return event
 

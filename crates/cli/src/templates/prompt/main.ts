@@ -7,7 +7,7 @@ const skill = new Skill();
 
 skill.hook("before_prompt_build", (host, event) => {
   const style = host.config?.style ?? "short";
-  // What is there stays; a hook of this phase only adds.
+  // A hook of this phase can only add; it keeps the existing fragments.
   event.fragments.push(`Write release notes in the style: ${style}.`);
   return event;
 });

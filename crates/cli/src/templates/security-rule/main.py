@@ -1,4 +1,4 @@
-# The code of this skill: what a pattern in SKILL.yaml can't say.
+# The code of this skill: what a pattern in SKILL.yaml can't express.
 
 from metier import Skill, cancel
 
@@ -19,10 +19,10 @@ def continues(host, files):
             }
 
 
-# fail_closed: when this function breaks, the call does not happen either.
+# fail_closed: if this function fails, the call is cancelled too.
 @skill.hook("before_tool_call", fail_closed=True)
 def stop(host, event):
-    # The event is {tool, skill, input, session}; what is cancelled here never happens.
+    # The event is {tool, skill, input, session}; a call that is cancelled here never runs.
     words = str(event["input"].get("command", "")).split()
     if "chmod" in words and "777" in words:
         return cancel("world-writable files are not allowed here")

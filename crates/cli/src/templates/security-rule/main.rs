@@ -1,4 +1,4 @@
-//! The code of this skill: what a pattern in SKILL.yaml can't say.
+//! The code of this skill: what a pattern in SKILL.yaml can't express.
 
 use metier_sdk::{
     HookPhase,
@@ -6,14 +6,14 @@ use metier_sdk::{
     wire::{FoundByScanner, HookAnswer, HookSpec, ScannedFile},
 };
 
-/// When the function behind it breaks, the call does not happen either.
+/// If the function behind it fails, the call is cancelled too.
 const AT: HookSpec = HookSpec::Full { phase: HookPhase::BeforeToolCall, fail_closed: true };
 
 fn main() -> std::process::ExitCode {
     Skill::new()
         .scanner("goes-on", |_, files| Ok(files.iter().filter_map(continues).collect()))
         .hook(AT, |_, event| {
-            // The event is {tool, skill, input, session}; what is cancelled here never happens.
+            // The event is {tool, skill, input, session}; a call that is cancelled here never runs.
             let command = event["input"]["command"].as_str().unwrap_or_default();
             let has = |word| command.split_whitespace().any(|other| other == word);
             Ok(match has("chmod") && has("777") {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The code of this skill: what a pattern in SKILL.yaml can't say.
+// The code of this skill: what a pattern in SKILL.yaml can't express.
 
 import { Skill, cancel } from "./metier.ts";
 
@@ -17,7 +17,7 @@ skill.scanner("goes-on", (_host, files) =>
       message: "continues after an error; start with `set -eu`",
     })));
 
-// The event is {tool, skill, input, session}; what is cancelled here never happens.
+// The event is {tool, skill, input, session}; a call that is cancelled here never runs.
 function stop(_host: unknown, event: { input: { command?: unknown } }) {
   const words = String(event.input.command ?? "").split(/\s+/);
   if (words.includes("chmod") && words.includes("777")) {
@@ -25,7 +25,7 @@ function stop(_host: unknown, event: { input: { command?: unknown } }) {
   }
 }
 
-// fail_closed: when the function breaks, the call does not happen either.
+// fail_closed: if the function fails, the call is cancelled too.
 skill.hook("before_tool_call", stop, { fail_closed: true });
 
 await skill.serve();

@@ -1,5 +1,5 @@
 //! The code of this skill, as a library. It runs in a sandbox and asks metier for everything: `host.read_file` works
-//! because SKILL.yaml asks for `file:read` and the user said yes.
+//! because SKILL.yaml requests `file:read` and the user approved it.
 
 use metier_sdk::guest::{Context, Outcome, Plugin};
 use metier_sdk::wire::Manifest;
@@ -25,7 +25,7 @@ impl Plugin for This {
     }
 }
 
-/// What `count` is called with; its schema is made from this.
+/// The input of `count`; its schema is generated from this.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Count {

@@ -1,5 +1,5 @@
 # The code of this skill. It runs in a sandbox and asks metier for everything: `host.read_file` works
-# because SKILL.yaml asks for `file:read` and the user said yes.
+# because SKILL.yaml requests `file:read` and the user approved it.
 
 from metier import Skill
 

@@ -1,10 +1,10 @@
 //! The code of this skill. It runs in a sandbox and asks metier for everything: `host.read_file` works
-//! because SKILL.yaml asks for `file:read` and the user said yes.
+//! because SKILL.yaml requests `file:read` and the user approved it.
 
 use metier_sdk::guest::Skill;
 use serde_json::json;
 
-/// What `count` is called with; its schema is made from this.
+/// The input of `count`; its schema is generated from this.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Count {

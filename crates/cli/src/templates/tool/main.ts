@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The code of this skill. It runs in a sandbox and asks metier for everything: `host.readFile` works
-// because SKILL.yaml asks for `file:read` and the user said yes.
+// because SKILL.yaml requests `file:read` and the user approved it.
 
 import { Skill } from "./metier.ts";
 

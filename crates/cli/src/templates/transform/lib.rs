@@ -24,7 +24,7 @@ impl Plugin for This {
     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()> {
         context.hook(HookPhase::AfterResponse, |_, mut event| {
             let text = event["text"].as_str().unwrap_or_default();
-            // Between backticks is code: every second piece.
+            // Every second piece is code between backticks.
             let pieces = text.split('`').enumerate().map(|(number, piece)| match number % 2 {
                 0 => plain(piece),
                 _ => piece.to_owned(),

@@ -13,7 +13,7 @@ skill = Skill()
 
 @skill.hook("after_response")
 def rewrite(host, event):
-    # Between backticks is code: every second piece.
+    # Every second piece is code between backticks.
     pieces = event["text"].split("`")
     for number in range(0, len(pieces), 2):
         for long, short in PLAIN.items():

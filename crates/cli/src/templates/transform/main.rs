@@ -12,7 +12,7 @@ fn main() -> std::process::ExitCode {
     Skill::new()
         .hook(HookPhase::AfterResponse, |_, mut event| {
             let text = event["text"].as_str().unwrap_or_default();
-            // Between backticks is code: every second piece.
+            // Every second piece is code between backticks.
             let pieces = text.split('`').enumerate().map(|(number, piece)| match number % 2 {
                 0 => plain(piece),
                 _ => piece.to_owned(),

@@ -12,7 +12,7 @@ const PLAIN: Record<string, string> = {
 const skill = new Skill();
 
 skill.hook("after_response", (_host, event) => {
-  // Between backticks is code: every second piece.
+  // Every second piece is code between backticks.
   const pieces: string[] = event.text.split("`");
   const plain = (piece: string) =>
     Object.entries(PLAIN).reduce((text, [long, short]) => text.replaceAll(long, short), piece);

@@ -295,7 +295,7 @@ fn one_that_comes_back_as_another_stays_closed() {
         let text = text(call(&mut session, PATIENCE));
         assert_eq!(
             text,
-            "broke the protocol: registered other contributions than at its first start"
+            "broke the protocol: registered different contributions than at its first start"
         );
         assert!(!script.lives());
     }

@@ -53,7 +53,7 @@ pub(super) fn open(
             let refused = SkillProcessError::Answered(RpcError::new(code::FAILED, reason));
             let refused: Result<(), _> = Err(ActivateError::Session(refused));
             report::unloaded(opening, &[handler.file.to_string()], refused)?;
-            // It keeps its position, by which the engine knows it.
+            // It keeps its position, which identifies it to the engine.
             handler.events.clear();
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn unloaded<T>(
         return Err(error);
     }
     let reason = match &error {
-        // Without the words about the whole skill.
+        // Without the part about the whole skill.
         ActivateError::Session(error) => error.to_string(),
         ActivateError::NoDeno(error) => format!(
             "it requires Deno, but {error}; install Deno, or: metier config skills.hooks.engine auto"
