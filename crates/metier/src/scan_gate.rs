@@ -18,7 +18,7 @@ use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
 use metier_runtime::{
     AdmittedSnapshot, Inventory, RuleProblem, Rulebook, Status,
-    scanning::{self, KnownVerdict, KnownVerdicts, ScanConsequence, Scanned, Scanner},
+    scanning::{self, KnownVerdict, ScanConsequence, Scanned, Scanner},
 };
 use metier_scan::{ScanReport, Unread, Verdict};
 use metier_store::Accepted;
@@ -178,6 +178,13 @@ impl ScanGate {
                 .collect()
         });
         all.get(&digest.to_string())
+    }
+
+    /// The verdict of an earlier scan of these bytes, with the user's decisions.
+    pub(crate) fn earlier_verdict(&self, entry: &CatalogEntry) -> Option<KnownVerdict> {
+        let digest = entry.digest?;
+        let known = self.facts.remembered(entry, digest)?;
+        Some(self.judged(known, Some(digest)))
     }
 
     /// The consequence of a verdict, with the user's acceptance.
@@ -541,14 +548,6 @@ fn look(facts: &GateFacts, entry: &CatalogEntry) -> CheckedVerdict {
         fresh: cached.is_none(),
         known: cached
             .unwrap_or_else(|| KnownVerdict::of(&scanner.scan_snapshot(entry, &snapshot).0)),
-    }
-}
-
-impl KnownVerdicts for ScanGate {
-    fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict> {
-        let digest = entry.digest?;
-        let known = self.facts.remembered(entry, digest)?;
-        Some(self.judged(known, Some(digest)))
     }
 }
 

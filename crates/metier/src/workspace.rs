@@ -17,11 +17,7 @@ use metier_catalog::{
 };
 use metier_config::{Config, ConfigProblem, Layer, LoadedConfig, Origin, ValidationSetting};
 use metier_model::{Digest, Source, Strictness};
-use metier_runtime::{
-    Inventory,
-    scanning::{KnownVerdicts, NoKnownVerdicts},
-    survey,
-};
+use metier_runtime::{Inventory, survey};
 use metier_store::{PooledStore, StorePool, TrustedRoot};
 #[cfg(feature = "run")]
 use metier_store::{SharedStore, Store};
@@ -475,19 +471,22 @@ impl Workspace {
             self.digest_newest(&mut catalog);
         }
         // Without verdicts there is nothing to look up, and no rule needs to be read.
-        let scan_gate = (!verdicts.is_empty()).then(|| {
-            let facts = GateFacts::new(self, &catalog, verdicts);
-            ScanGate::new(self, Arc::new(facts))
-        });
-        let screen: &dyn KnownVerdicts = match &scan_gate {
-            Some(scan_gate) => scan_gate,
-            None => &NoKnownVerdicts,
+        let known = match verdicts.is_empty() {
+            true => Vec::new(),
+            false => {
+                let facts = GateFacts::new(self, &catalog, verdicts);
+                let scan_gate = ScanGate::new(self, Arc::new(facts));
+                let entries = catalog.entries.iter();
+                entries
+                    .map(|entry| scan_gate.earlier_verdict(entry).map(Box::new))
+                    .collect()
+            }
         };
         #[cfg_attr(
             not(feature = "hub"),
             expect(unused_mut, reason = "locks are checked with `hub`")
         )]
-        let mut inventory = survey(catalog, &self.config, &host, mode, selection, screen);
+        let mut inventory = survey(catalog, &self.config, &host, mode, selection, known);
         #[cfg(feature = "hub")]
         self.check_pins(&mut inventory);
         inventory

@@ -14,7 +14,7 @@ use metier_policy::{
 
 use crate::{
     log,
-    scanning::{KnownVerdict, KnownVerdicts, ScanConsequence},
+    scanning::{KnownVerdict, ScanConsequence},
 };
 
 /// Whether a skill can be used.
@@ -186,7 +186,8 @@ pub struct NotFound {
     pub near: Vec<String>,
 }
 
-/// Builds the inventory: which skill wins each name, which are eligible, and why others are not.
+/// Builds the inventory: which skill wins each name, which are eligible, and why others are not. `verdicts` are those of earlier scans, with
+/// the user's decisions, one for each entry of the catalog; none at all if nothing was ever scanned.
 #[must_use]
 pub fn survey(
     mut catalog: Catalog,
@@ -194,16 +195,18 @@ pub fn survey(
     facts: &dyn Facts,
     mode: Strictness,
     selection: &[String],
-    screen: &dyn KnownVerdicts,
+    verdicts: Vec<Option<Box<KnownVerdict>>>,
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
     if facts.tools().is_none() {
         catalog.entries.iter_mut().for_each(note_unchecked_tools);
     }
     let shadows = shadows(&catalog, config);
+    let mut verdicts = verdicts.into_iter();
     let mut skills: Vec<InventorySkill> = (0..catalog.entries.len())
         .map(|entry| {
-            let known = known(&catalog.entries[entry], config, screen).map(Box::new);
+            let known = verdicts.next().flatten();
+            let known = known.or_else(|| of_words(&catalog.entries[entry], config));
             let scan = known
                 .as_deref()
                 .map_or(ScanState::Unknown, KnownVerdict::scan);
@@ -228,19 +231,11 @@ pub fn survey(
     }
 }
 
-/// The scanner's verdict on a skill. Before the first scan, the verdict on its name and description alone; the user has to scan the
-/// skill to accept those.
-fn known(
-    entry: &CatalogEntry,
-    config: &Config,
-    screen: &dyn KnownVerdicts,
-) -> Option<KnownVerdict> {
-    let words = || {
-        let known = KnownVerdict::of_words(entry)?.judged(config, || false);
-        // With warnings only, the skill has a warning and is still unscanned.
-        (known.stance == ScanConsequence::Blocked).then_some(known)
-    };
-    screen.known(entry).or_else(words)
+/// The verdict on a skill before its first scan, by its name and description alone; the user has to scan the skill to accept those.
+fn of_words(entry: &CatalogEntry, config: &Config) -> Option<Box<KnownVerdict>> {
+    let known = KnownVerdict::of_words(entry)?.judged(config, || false);
+    // With warnings only, the skill has a warning and is still unscanned.
+    (known.stance == ScanConsequence::Blocked).then(|| Box::new(known))
 }
 
 /// A skill that can't be used is a line in the log, with every reason.

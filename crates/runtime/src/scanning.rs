@@ -260,22 +260,6 @@ pub enum ScanConsequence {
     Blocked,
 }
 
-/// Earlier verdicts on skills, and the user's decisions about them.
-pub trait KnownVerdicts {
-    /// The verdict on a skill, by its last known digest.
-    fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict>;
-}
-
-/// Nothing is known about any skill.
-#[derive(Clone, Copy, Debug)]
-pub struct NoKnownVerdicts;
-
-impl KnownVerdicts for NoKnownVerdicts {
-    fn known(&self, _entry: &CatalogEntry) -> Option<KnownVerdict> {
-        None
-    }
-}
-
 /// The maximum length of a kept message.
 const MOST_MESSAGE: usize = 300;
 

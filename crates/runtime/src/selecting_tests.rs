@@ -9,7 +9,7 @@ use metier_select::rules::{Coding, Risk};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{scanning::NoKnownVerdicts, survey};
+use crate::survey;
 
 const READING: ManifestReading = ManifestReading {
     mode: Strictness::Lenient,
@@ -54,7 +54,7 @@ fn inventory(root: &Path, selection: &[&str]) -> Arc<Inventory> {
         &host,
         Strictness::Lenient,
         &selection,
-        &NoKnownVerdicts,
+        Vec::new(),
     ))
 }
 

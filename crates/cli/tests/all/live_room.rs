@@ -26,7 +26,6 @@ use metier_runtime::{
     approvals::Approvals,
     granted_skill::DelegateError,
     live::{CallTimeouts, Model, Runtime, SkillLine},
-    scanning::NoKnownVerdicts,
     skill_environment::SkillEnvironment,
     survey,
 };
@@ -238,14 +237,7 @@ impl Live {
         let catalog = discover(roots.collect(), &options);
         let path = self.path();
         let host = MachineFacts::new(Some(OsStr::new(&path)), BTreeSet::new(), &|_| false, None);
-        survey(
-            catalog,
-            config,
-            &host,
-            Strictness::Lenient,
-            &[],
-            &NoKnownVerdicts,
-        )
+        survey(catalog, config, &host, Strictness::Lenient, &[], Vec::new())
     }
 }
 

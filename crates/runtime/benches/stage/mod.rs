@@ -17,7 +17,7 @@ use metier_runtime::{
     AdmittedSnapshot, Inventory,
     approvals::{Approvals, AskedQuestions},
     live::{CallTimeouts, Runtime},
-    scanning::{KnownVerdict, NoKnownVerdicts, Scanner},
+    scanning::{KnownVerdict, Scanner},
     skill_environment::{HostEnvironment, SkillEnvironment},
     survey,
 };
@@ -163,7 +163,7 @@ impl Stage {
         let catalog = discover(roots.collect::<Result<Vec<Root>, Error>>()?, &options);
         let config = Arc::new(config);
         let mode = Strictness::Lenient;
-        let inventory = survey(catalog, &config, &Furnished, mode, &[], &NoKnownVerdicts);
+        let inventory = survey(catalog, &config, &Furnished, mode, &[], Vec::new());
         for place in ["runs", "project"] {
             fs::create_dir_all(folder.join(place))?;
         }

@@ -145,6 +145,6 @@ pub(crate) fn stock_with(
         &Machine(&["git"]),
         Strictness::Lenient,
         &selection,
-        &metier_runtime::scanning::NoKnownVerdicts,
+        Vec::new(),
     )
 }
