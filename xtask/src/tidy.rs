@@ -4,6 +4,7 @@
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
 
 mod features;
+mod guide;
 mod honesty;
 mod names;
 mod voice;
@@ -58,6 +59,7 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
     problems.extend(map(&texts, |path| root.join(path).exists()));
     problems.extend(names::check(&texts));
     problems.extend(features::check(&texts));
+    problems.extend(guide::check(&texts));
     problems.extend(voice::check(&texts));
     problems.extend(pointers(&texts, |path| root.join(path).exists()));
     let lock = std::fs::read_to_string(root.join("Cargo.lock"))?;

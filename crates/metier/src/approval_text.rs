@@ -27,6 +27,16 @@ const AT_TERMINAL: &str = "type `l`";
 
 /// The question as `metier` prints it at a terminal; [`choices`] follow. Texts of skills and models are on separate lines, with
 /// control characters escaped.
+///
+/// ```
+/// use metier::{ApprovalIdentity, ApprovalQuestion, Digest, Source, approval_text};
+///
+/// let identity = ApprovalIdentity { skill: "pdf".into(), source: Source::User, digest: Digest([0; 32]) };
+/// let asked = ApprovalQuestion::about_permissions(identity, "/skills/pdf".into(), "s1".into(), Vec::new(), None);
+/// let text = approval_text::question(&asked, false, &|text, _| text.to_owned());
+/// assert!(text.contains("The skill pdf asks for permission."));
+/// assert!(approval_text::choices(&asked).ends_with("Your answer? (no) "));
+/// ```
 pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {
@@ -37,6 +47,8 @@ pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>
 }
 
 /// The question as a client of a protocol shows it: the same text as at a terminal, without colours and keys. [`client_answers`] follow.
+///
+/// The example of [`client_answers`] prints it.
 #[must_use]
 pub fn card(question: &ApprovalQuestion) -> String {
     let plain: Paint<'_> = &|text, _| text.to_owned();
@@ -51,7 +63,19 @@ pub fn card(question: &ApprovalQuestion) -> String {
     text.trim().to_owned()
 }
 
-/// The answers that a client can choose, with what each covers: never one that lasts longer than the client's session.
+/// The answers that a client can choose: the reply, a word for it, and what it covers. Never one that lasts longer than the client's
+/// session. The first one is the no.
+///
+/// ```
+/// use metier::{ApprovalIdentity, ApprovalQuestion, Digest, Source, approval_text};
+///
+/// let identity = ApprovalIdentity { skill: "pdf".into(), source: Source::User, digest: Digest([0; 32]) };
+/// let asked = ApprovalQuestion::about_permissions(identity, "/skills/pdf".into(), "s1".into(), Vec::new(), None);
+/// println!("{}", approval_text::card(&asked));
+/// for (reply, word, covers) in approval_text::client_answers(&asked) {
+///     println!("{word}: {covers} ({reply:?})");
+/// }
+/// ```
 #[must_use]
 pub fn client_answers(question: &ApprovalQuestion) -> Vec<(Reply, &'static str, String)> {
     let is_act = matches!(question.subject, ApprovalSubject::Act(_));
@@ -77,6 +101,8 @@ pub fn client_answers(question: &ApprovalQuestion) -> Vec<(Reply, &'static str, 
 }
 
 /// The answers that a question offers, each with what it covers; they follow [`question`].
+///
+/// The example of [`question`] calls it.
 pub fn choices(question: &ApprovalQuestion) -> String {
     let mut out = "\n".to_owned();
     let is_act = matches!(question.subject, ApprovalSubject::Act(_));
@@ -244,6 +270,8 @@ fn want(asked: &RequestedPermission) -> String {
 }
 
 /// All requested permissions in full, where [`question`] shows the first ones.
+///
+/// [`question`] has an example of a question; its subject contains the permissions.
 pub fn all_wants(asked: &[RequestedPermission]) -> String {
     let lines = by_danger(asked).into_iter().enumerate();
     let lines = lines.map(|(at, asked)| format!("  {}. {}\n", at + 1, want(asked)));
@@ -272,6 +300,11 @@ fn cut(text: String, rest: &str) -> String {
 }
 
 /// The differences between the approved bytes and the current ones, one per line; part of [`question`].
+///
+/// ```
+/// let changes = metier::Changes { since: "2026-01-02T03:04:05Z".into(), added: vec!["run.sh".into()], ..metier::Changes::default() };
+/// assert_eq!(metier::approval_text::difference(&changes), "  new file: run.sh\n");
+/// ```
 pub fn difference(changes: &Changes) -> String {
     differences(changes, AT_TERMINAL)
 }

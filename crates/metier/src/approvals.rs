@@ -12,16 +12,27 @@ use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Changes, Reply}
 /// A session that needs an answer waits on its own thread; the queue itself never blocks. A request that is not answered in time is denied: the
 /// act is refused, with a receipt.
 ///
-/// ```
-/// use metier::{ApprovalQueue, Reply};
-/// use std::time::Duration;
+/// ```no_run
+/// use metier::{ApprovalQueue, Reply, SessionOptions};
+/// # use std::{sync::Arc, time::Duration};
 ///
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
 /// let queue = ApprovalQueue::new(Duration::from_secs(60));
-/// assert!(queue.pending().is_empty());
-/// assert!(!queue.answer(1, Reply::Once), "there is no such question");
+/// let options = SessionOptions { approver: Some(Arc::new(queue.clone())), ..SessionOptions::default() };
+/// let mut session = workspace.session(&workspace.skills()?, options)?;
+/// let working = std::thread::spawn(move || session.activate("kubernetes"));
+/// while !working.is_finished() {
+///     if let Some(pending) = queue.wait(Duration::from_millis(20)) {
+///         println!("{} asks for {}", pending.skill(), pending.wants().join(", "));
+///         queue.answer(pending.id, Reply::Once);
+///     }
+/// }
+/// # Ok(())
+/// # }
 /// ```
 ///
-/// `examples/approve_from_elsewhere.rs` answers from another thread.
+/// `examples/approve_from_elsewhere.rs` is this as a whole program.
 #[derive(Clone)]
 pub struct ApprovalQueue {
     shared: Arc<QueueShared>,
@@ -48,7 +59,21 @@ struct QueueState {
 
 /// A question that waits for an answer.
 ///
-/// `examples/approve_from_elsewhere.rs` shows one to the user and answers it.
+/// Sessions ask such questions; this one is asked by hand:
+///
+/// ```
+/// use metier::{ApprovalIdentity, ApprovalQuestion, ApprovalQueue, Approver, Digest, Reply, Source};
+/// # use std::{thread, time::Duration};
+///
+/// let queue = ApprovalQueue::new(Duration::from_secs(60));
+/// let identity = ApprovalIdentity { skill: "pdf".into(), source: Source::User, digest: Digest([0; 32]) };
+/// let question = ApprovalQuestion::about_permissions(identity, "/skills/pdf".into(), "s1".into(), Vec::new(), None);
+/// let asking = thread::spawn({ let queue = queue.clone(); move || queue.ask(&question) });
+/// let pending = queue.wait(Duration::from_secs(60)).expect("a question");
+/// assert_eq!(pending.skill(), "pdf");
+/// assert!(queue.answer(pending.id, Reply::Once));
+/// assert_eq!(asking.join().expect("no panic"), Reply::Once);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
     /// Its number, for [`ApprovalQueue::answer`].
@@ -58,13 +83,17 @@ pub struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// The skill that asks.
+    /// The name of the skill that asks. Its source and its exact bytes are in [`PendingApproval::question`].
+    ///
+    /// An example is at [`PendingApproval`].
     #[must_use]
     pub fn skill(&self) -> &str {
         &self.question.identity.skill
     }
 
-    /// The requested permissions, or the act that is about to happen.
+    /// The requested permissions, such as `shell:exec(git *)`; or one act that is about to happen, as the user would write it.
+    ///
+    /// The example of [`ApprovalQueue`] prints them.
     #[must_use]
     pub fn wants(&self) -> Vec<String> {
         match &self.question.subject {
@@ -75,7 +104,9 @@ impl PendingApproval {
         }
     }
 
-    /// The differences from the approved bytes, if any were approved.
+    /// The differences from the bytes that the user approved before; none if the user approved none, or if the question is about one act.
+    ///
+    /// [`PendingApproval`] has an example of a question without them; [`difference`](crate::approval_text::difference) prints them.
     #[must_use]
     pub fn changes(&self) -> Option<&Changes> {
         match &self.question.subject {
@@ -86,7 +117,9 @@ impl PendingApproval {
 }
 
 impl ApprovalQueue {
-    /// A queue whose questions stay open for this long.
+    /// A queue whose questions stay open for this long; after that they are denied.
+    ///
+    /// An example is at [`ApprovalQueue`].
     #[must_use]
     pub fn new(patience: Duration) -> Self {
         Self {
@@ -98,6 +131,17 @@ impl ApprovalQueue {
 
     /// The same queue with a listener, which receives each question when it is asked, and again with the answer. It is called on the threads that
     /// ask and answer, and must not wait.
+    ///
+    /// ```
+    /// use metier::ApprovalQueue;
+    /// use std::time::Duration;
+    ///
+    /// let queue = ApprovalQueue::new(Duration::from_secs(60)).with_listener(|pending, reply| match reply {
+    ///     None => println!("{} asks", pending.skill()),
+    ///     Some(reply) => println!("question {} was answered: {reply:?}", pending.id),
+    /// });
+    /// # assert!(queue.pending().is_empty());
+    /// ```
     #[must_use]
     pub fn with_listener(
         self,
@@ -109,7 +153,16 @@ impl ApprovalQueue {
         }
     }
 
-    /// Answers all open questions with a no, and those that follow.
+    /// Answers all open questions with a no, and those that follow: for a program that is about to end.
+    ///
+    /// ```
+    /// use metier::ApprovalQueue;
+    /// use std::time::Duration;
+    ///
+    /// let queue = ApprovalQueue::new(Duration::from_secs(60));
+    /// queue.close();
+    /// assert!(queue.pending().is_empty());
+    /// ```
     pub fn close(&self) {
         self.state().is_closed = true;
         for pending in self.pending() {
@@ -125,12 +178,16 @@ impl ApprovalQueue {
     }
 
     /// The questions that wait now, the oldest first.
+    ///
+    /// The example of [`ApprovalQueue::close`] calls it; [`ApprovalQueue::wait`] waits for the first of them.
     #[must_use]
     pub fn pending(&self) -> Vec<PendingApproval> {
         self.state().open.clone()
     }
 
-    /// Waits for a question, at most this long.
+    /// Waits for a question, at most this long, and returns the oldest. It stays in the queue until it is answered.
+    ///
+    /// An example is at [`ApprovalQueue`].
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<PendingApproval> {
         let is_empty = |state: &mut QueueState| state.open.is_empty();
@@ -143,6 +200,14 @@ impl ApprovalQueue {
     }
 
     /// Answers a question; returns whether it was still open. An answer that the question does not offer is a no.
+    ///
+    /// ```
+    /// use metier::{ApprovalQueue, Reply};
+    /// use std::time::Duration;
+    ///
+    /// let queue = ApprovalQueue::new(Duration::from_secs(60));
+    /// assert!(!queue.answer(1, Reply::Once), "there is no such question");
+    /// ```
     #[must_use]
     pub fn answer(&self, id: u64, reply: Reply) -> bool {
         let mut state = self.state();

@@ -25,7 +25,9 @@ use crate::{
 /// The files that make a folder a skill.
 const MANIFESTS: &[&str] = &["SKILL.md", "SKILL.yaml"];
 
-/// How [`Workspace::check`] works.
+/// Options of [`Workspace::check`]. By default every skill is checked, leniently.
+///
+/// An example is at [`Workspace::check`].
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     /// Whether skills must conform to the Agent Skills specification exactly.
@@ -36,7 +38,7 @@ pub struct CheckOptions {
     pub min_hit_at_1: Option<f64>,
 }
 
-/// The result of [`Workspace::check`].
+/// The result of [`Workspace::check`], which has an example; that of [`SkillCheck::is_passed`] lists the failures.
 pub struct CheckReport {
     /// Every skill that was checked.
     pub skills: Vec<SkillCheck>,
@@ -50,7 +52,9 @@ pub struct CheckReport {
     pub min_hit_at_1: Option<f64>,
 }
 
-/// The results for one skill.
+/// The results for one skill of a [`CheckReport`].
+///
+/// The example of [`SkillCheck::is_passed`] lists those that failed.
 pub struct SkillCheck {
     /// The skill, with its diagnostics.
     pub entry: CatalogEntry,
@@ -63,7 +67,9 @@ pub struct SkillCheck {
 }
 
 impl SkillCheck {
-    /// Whether the scanner blocks the skill, and the user did not accept it.
+    /// Whether the scanner found something critical or could not read everything, and the user did not accept that.
+    ///
+    /// The example of [`SkillCheck::is_passed`] prints it.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         let verdict = self.scan.verdict();
@@ -71,7 +77,18 @@ impl SkillCheck {
         is_bad && self.scan.acceptance.is_none()
     }
 
-    /// Whether everything is in order.
+    /// Whether the skill is valid and not blocked, and all of its tests passed.
+    ///
+    /// ```
+    /// # fn f(report: &metier::checking::CheckReport) {
+    /// for skill in report.skills.iter().filter(|skill| !skill.is_passed()) {
+    ///     println!("{}: valid {}, blocked {}", skill.entry.name(), skill.is_valid, skill.is_blocked());
+    ///     for test in skill.tests.iter().filter(|test| test.failure.is_some()) {
+    ///         println!("  {} failed", test.name);
+    ///     }
+    /// }
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_passed(&self) -> bool {
         let mut tests = self.tests.iter();
@@ -80,7 +97,9 @@ impl SkillCheck {
 }
 
 impl CheckReport {
-    /// Whether every skill and every folder is in order.
+    /// Whether every skill passed, no folder has an error, every trigger query can be used, and enough of them find their skill.
+    ///
+    /// An example is at [`Workspace::check`].
     #[must_use]
     pub fn is_passed(&self) -> bool {
         let error = metier_model::DiagnosticSeverity::Error;
@@ -91,7 +110,10 @@ impl CheckReport {
             && self.is_reached()
     }
 
-    /// Whether enough trigger queries find their skill. Skills without queries pass.
+    /// Whether enough trigger queries find their skill first, by [`CheckOptions::min_hit_at_1`]. Without such a number, or without queries,
+    /// it is reached.
+    ///
+    /// The example of [`Workspace::check`] asks for this and everything else.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         let part = self

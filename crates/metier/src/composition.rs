@@ -6,8 +6,9 @@ pub use metier_policy::{Composition, CompositionFault, FaultCode};
 use crate::{Error, Workspace};
 
 impl Workspace {
-    /// Combines skills, by name, `source:name` or folder. With `coding` the set must contain the coding pipeline, and files are not
-    /// written directly. A set that can't be used is a [`Composition`] with errors.
+    /// Combines skills, by name, `source:name` or folder. With `coding` the set must contain the coding pipeline, and files are not written
+    /// directly. A set that can't be used is a [`Composition`] with errors. Each call lists the skills of the machine, except on
+    /// [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

@@ -43,7 +43,7 @@ impl Workspace {
         self.config.values()
     }
 
-    /// One key.
+    /// One key with its value, its origin and its description. A secret is hidden.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

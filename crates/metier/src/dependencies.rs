@@ -53,6 +53,8 @@ impl InstallerState {
     }
 
     /// The program to run.
+    ///
+    /// The example of [`Workspace::dependencies`] prints the whole command.
     #[must_use]
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
@@ -60,6 +62,8 @@ impl InstallerState {
 }
 
 /// An installer of a skill that was trusted and scanned. Only [`Workspace::plan_install`] creates one.
+///
+/// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
 pub struct InstallerRun {
     skill: String,
@@ -68,12 +72,16 @@ pub struct InstallerRun {
 
 impl InstallerRun {
     /// The command, as a person would type it.
+    ///
+    /// The example of [`Workspace::dependencies`] prints it.
     #[must_use]
     pub fn command(&self) -> &str {
         &self.installer.command
     }
 
     /// Runs the installer with the rights of the user. Its output goes to the error stream.
+    ///
+    /// An example is at [`Workspace::dependencies`].
     ///
     /// # Errors
     /// When the installer is not on `PATH` or can't be started, or when it ends with another exit code than 0.
@@ -134,6 +142,8 @@ impl Workspace {
 
     /// The installer to run for a skill: the one that `with` names by its id or by a program that it installs, or the only one that installs
     /// what is missing; none if nothing is missing. A skill that is not trusted, or that the scanner blocks, decides nothing about what is installed.
+    ///
+    /// The example of [`Workspace::dependencies`] runs it.
     ///
     /// # Errors
     /// When the skill can't be used, when it names no installer that this machine can run, or several.

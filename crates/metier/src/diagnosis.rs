@@ -49,6 +49,10 @@ pub enum CheckStatus {
 
 impl CheckStatus {
     /// `ok`, `warn` or `fail`.
+    ///
+    /// ```
+    /// assert_eq!(metier::diagnosis::CheckStatus::Warn.as_str(), "warn");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,7 +64,15 @@ impl CheckStatus {
 }
 
 impl HealthCheck {
-    /// A check.
+    /// A check of the program itself, to be shown beside those of [`Workspace::diagnose`].
+    ///
+    /// ```
+    /// use metier::diagnosis::{CheckStatus, HealthCheck};
+    ///
+    /// let fix = Some("connect the printer".to_owned());
+    /// let check = HealthCheck::new("printer", CheckStatus::Fail, "it does not answer".to_owned(), fix);
+    /// assert_eq!(check.status, CheckStatus::Fail);
+    /// ```
     #[must_use]
     pub fn new(name: &str, status: CheckStatus, message: String, fix: Option<String>) -> Self {
         Self {
@@ -72,7 +84,7 @@ impl HealthCheck {
     }
 }
 
-/// The result of [`Workspace::diagnose`].
+/// The result of [`Workspace::diagnose`], which has an example.
 pub struct Diagnosis {
     /// Every check, in the order in which they were made.
     pub checks: Vec<HealthCheck>,

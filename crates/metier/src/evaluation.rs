@@ -20,7 +20,9 @@ pub use metier_select::search::RankingQuality;
 
 use crate::{Error, Skills, Workspace, searching::TaskRouter, text::one_line};
 
-/// How [`Workspace::evaluate`] works.
+/// Options of [`Workspace::evaluate`]. By default a query must find its skill first, and with a folder only its skills compete.
+///
+/// An example is at [`Workspace::evaluate`].
 #[derive(Clone, Copy, Debug)]
 pub struct EvalOptions {
     /// A query is found if a right skill is among this many.
@@ -38,7 +40,7 @@ impl Default for EvalOptions {
     }
 }
 
-/// The result of [`Workspace::evaluate`].
+/// The result of [`Workspace::evaluate`], which has an example; that of [`QueryResult::margin`] prints the queries that failed.
 #[derive(Clone, Debug, Default)]
 pub struct EvalReport {
     /// Over the queries that should find a skill.
@@ -53,7 +55,9 @@ pub struct EvalReport {
     pub searched: usize,
 }
 
-/// The result of a query.
+/// The result of one query in an [`EvalReport`].
+///
+/// An example is at [`QueryResult::margin`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {
     /// The query.
@@ -69,6 +73,8 @@ pub struct QueryResult {
 }
 
 /// The results of all queries about one skill.
+///
+/// [`Workspace::evaluate`] returns them and has an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillConfusion {
     /// Its name.
@@ -87,6 +93,17 @@ pub struct SkillConfusion {
 
 impl QueryResult {
     /// How far the skill is ahead of the best other one, between -1 and 1; negative if the other is ahead.
+    ///
+    /// ```
+    /// # fn f(report: &metier::evaluation::EvalReport) {
+    /// for result in report.results.iter().filter(|result| !result.passed) {
+    ///     let other = result.other.as_ref().map_or("nothing", |(name, _)| name.as_str());
+    ///     println!("{} finds {other}, margin {:.3}", result.query.text, result.margin());
+    /// }
+    /// let (unwanted, fired) = report.negatives();
+    /// println!("{fired} of {unwanted} queries find a skill that they must not find");
+    /// # }
+    /// ```
     #[must_use]
     pub fn margin(&self) -> f64 {
         let other = self.other.as_ref().map_or(0.0, |(_, score)| *score);
@@ -98,6 +115,8 @@ impl QueryResult {
     }
 
     /// Whether the skill is found first, ahead of every other.
+    ///
+    /// The example of [`QueryResult::margin`] lists the queries that did not pass.
     #[must_use]
     pub fn fires(&self) -> bool {
         self.place == Some(0)
@@ -106,6 +125,8 @@ impl QueryResult {
 
 impl EvalReport {
     /// The number of queries that must not find a skill, and of those that do.
+    ///
+    /// The example of [`QueryResult::margin`] prints both numbers.
     #[must_use]
     pub fn negatives(&self) -> (usize, usize) {
         let negatives = self.results.iter().filter(|one| !one.query.should_trigger);
@@ -113,7 +134,10 @@ impl EvalReport {
         (negatives.count(), fired.count())
     }
 
-    /// Whether at least this part of the queries finds its skill first. Without queries nothing is known, so nothing is reached.
+    /// Whether at least this part of the queries, from 0 to 1, finds its skill first. Without queries nothing is known, so nothing is
+    /// reached.
+    ///
+    /// An example is at [`Workspace::evaluate`].
     #[must_use]
     pub fn reaches(&self, hit_at_1: f64) -> bool {
         self.quality.queries() > 0 && self.quality.hit_at_1() >= hit_at_1

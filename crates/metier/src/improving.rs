@@ -22,7 +22,7 @@ use crate::{
 /// How many queries of one skill are compared with those of others.
 const MAX_OWN_QUERIES: usize = 20;
 
-/// The result of [`Workspace::improve`].
+/// The result of [`Workspace::improve`], which has an example.
 #[derive(Clone, Debug, Default)]
 pub struct Improvement {
     /// The name of the skill.
@@ -42,6 +42,8 @@ pub struct Improvement {
 }
 
 /// A query that finds another skill first.
+///
+/// [`Workspace::improve`] lists them and has an example.
 #[derive(Clone, Debug)]
 pub struct LostQuery {
     /// The query.
@@ -65,6 +67,8 @@ pub struct LostQuery {
 }
 
 /// A word that would help a skill.
+///
+/// The example of [`Workspace::improve`] prints them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelpfulWord {
     /// The word, as it is in a query.
@@ -78,6 +82,8 @@ pub struct HelpfulWord {
 }
 
 /// Two skills whose own queries find the other one first.
+///
+/// [`Workspace::collisions`] returns them and has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillCollision {
     /// The two skills, by name, each with its queries that find the other first.
@@ -85,6 +91,8 @@ pub struct SkillCollision {
 }
 
 /// One of two skills that compete.
+///
+/// The example of [`Workspace::collisions`] prints the names of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CollidingSkill {
     /// Its name.
@@ -99,6 +107,8 @@ pub struct CollidingSkill {
 
 impl SkillCollision {
     /// Whether each of them loses queries to the other.
+    ///
+    /// [`Workspace::collisions`] lists such pairs first; its example prints all.
     #[must_use]
     pub fn is_mutual(&self) -> bool {
         self.skills.iter().all(|skill| skill.lost > 0)

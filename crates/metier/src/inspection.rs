@@ -19,7 +19,7 @@ use crate::{
     text::one_line,
 };
 
-/// Everything about one skill: the result of [`Workspace::inspect`].
+/// Everything about one skill: the result of [`Workspace::inspect`], which has an example.
 pub struct Inspection {
     inventory: Inventory,
     position: usize,
@@ -39,18 +39,24 @@ pub struct Inspection {
 
 impl Inspection {
     /// All skills, this one judged by the scan.
+    ///
+    /// An example is at [`Workspace::inspect`].
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
 
-    /// The skill.
+    /// The skill itself, with its status and the reasons for it.
+    ///
+    /// An example is at [`Workspace::inspect`].
     #[must_use]
     pub fn skill(&self) -> &InventorySkill {
         &self.inventory.skills[self.position]
     }
 
-    /// The failure of its last activation, in a sentence.
+    /// The problem of its last activation, in a sentence; none if there was no problem.
+    ///
+    /// The example of [`Workspace::last_failure`] prints those of all skills.
     #[must_use]
     pub fn last_failure(&self) -> Option<String> {
         self.last_state.as_ref().map(failure)
@@ -72,6 +78,7 @@ fn failure(state: &SkillState) -> String {
 
 impl Workspace {
     /// Everything about a skill, by name, `source:name` or folder: its manifest and files are read and it is scanned, whatever its status.
+    /// Each call lists the skills of the machine, except on [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -165,7 +172,19 @@ impl Workspace {
         store.state(&entry.name(), entry.source.as_str()).ok()?
     }
 
-    /// The failure of a skill's last activation, in a sentence.
+    /// The problem of a skill's last activation, in a sentence; none if there was no problem.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for skill in workspace.skills()?.all() {
+    ///     if let Some(failure) = workspace.last_failure(skill.entry()) {
+    ///         println!("{}: {failure}", skill.name());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn last_failure(&self, entry: &CatalogEntry) -> Option<String> {
         self.last_state(entry).as_ref().map(failure)

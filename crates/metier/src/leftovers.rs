@@ -22,8 +22,21 @@ pub(crate) fn temporary(cache: &Path) -> PathBuf {
 /// Restores protected places that skills of killed runs changed, with a receipt each, and removes their temporary files.
 /// [`Workspace::open`](crate::Workspace::open) does so first.
 ///
+/// For a program that waits before it opens its first workspace, or opens it with
+/// [`Settings::keep_leftovers`](crate::Settings::keep_leftovers):
+///
+/// ```no_run
+/// # fn main() -> Result<(), metier::Error> {
+/// let settings = metier::Settings { keep_leftovers: true, ..metier::Settings::from_env()? };
+/// metier::restore_protected_places(&settings.machine, &*settings.notices)?;
+/// let workspace = metier::Workspace::open(settings)?;
+/// # let _ = workspace;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
-/// When a receipt can't be written.
+/// When the receipt of a restored place can't be written.
 pub fn restore_protected_places(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     let Some(cache) = &machine.cache else {
         return Ok(());

@@ -28,20 +28,41 @@
 //!
 //! | to | call | and see |
 //! |---|---|---|
-//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`], [`Workspace::live`] | [`skill`], [`inspection`] |
+//! | describe the machine | [`Settings::from_env`], [`Settings::of`], [`Workspace::open`] | [`Settings`], [`Machine`] |
+//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`] | [`Skills`], [`skill`], [`inspection`] |
+//! | find them again and again | [`Workspace::live`], [`Workspace::watch`] | [`LiveSkills`], [`Watch`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
+//! | run their own tests | [`Workspace::test`] | [`TestResult`] |
 //! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
 //! | keep them in order | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | make them easier to find | [`Workspace::evaluate`], [`Workspace::improve`], [`Workspace::collisions`] | [`evaluation`], [`improving`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
-//! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
+//! | give them to a client of a protocol | [`Workspace::catalog_for_model`], [`Workspace::search_for_model`], [`Workspace::render_for_model`], [`Workspace::execute_for_model`] | [`ExposedSkills`] |
+//! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`], [`worker`] |
+//! | know their tools | [`Workspace::tools`], [`Workspace::all_tools`], [`Session::tools`] | [`ToolList`] |
+//! | hold a conversation | [`Workspace::conversation`], [`Workspace::sub_agent`], [`Workspace::conversations`] | [`agent`] |
+//! | use MCP servers | [`Workspace::list_servers`], [`Workspace::login_at_server`] | [`mcp`] |
 //! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
 //! | give them to others | [`Workspace::pack`], [`Workspace::sign_package`], [`Workspace::verify_package`] | [`distribution`] |
 //! | see what they did | [`Workspace::receipts`] | [`receipts`] |
 //! | set the machine up | [`Workspace::diagnose`], [`Workspace::dependencies`], [`Workspace::set_config`] | [`diagnosis`], [`dependencies`], [`configuration`] |
 //!
-//! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`.
+//! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`, or name a `metier` binary in
+//! [`Settings::worker`].
+//!
+//! **Lists.** [`Workspace::skills`] lists the skills of the machine; with ten thousand of them that takes a tenth of a second. A verb
+//! that takes [`&Skills`](Skills) uses that list: [`Workspace::find`], [`Workspace::session`], [`Workspace::tools`],
+//! [`Workspace::select`], [`Workspace::render_for_model`]. A verb that takes only a name lists them again for each call:
+//! [`Workspace::render`], [`Workspace::read`], [`Workspace::inspect`], [`Workspace::compose`], [`Workspace::prompt`],
+//! [`Workspace::permissions`], [`Workspace::exec`]. For a loop or a server, [`Workspace::live`] keeps the list up to date: the verbs of
+//! [`CurrentSkills::workspace`] use it and list nothing.
+//!
+//! **Texts.** Names, descriptions and outputs were written by authors of skills. [`Workspace::render`] and [`Workspace::prompt`] return
+//! text that is safe for a model; other texts pass through [`model_text::for_model`] first, and for a terminal through
+//! [`text::one_line`].
+//!
+//! **Errors.** A verb that fails returns an [`Error`] with a stable code for programs; [`Error::code`] lists them.
 //!
 //! **Invariants.** only this crate and the programs read the environment · bytes of a skill are read once, scanned, and then used ·
 //! a [`Workspace`] is `Send + Sync` and cheap to clone.

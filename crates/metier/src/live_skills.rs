@@ -67,7 +67,7 @@ pub struct LiveSkills {
     _ends: Arc<EndsWatching>,
 }
 
-/// The skills at one moment.
+/// The skills at one moment, and the workspace of that moment.
 ///
 /// An example is at [`LiveSkills`].
 pub struct CurrentSkills {
@@ -105,6 +105,10 @@ pub enum WatchState {
 
 impl WatchState {
     /// The word in documents.
+    ///
+    /// ```
+    /// assert_eq!(metier::WatchState::Off.as_str(), "off");
+    /// ```
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -179,7 +183,17 @@ impl Workspace {
     /// The skills of this workspace for a program that runs for long. This returns at once: nothing is listed, and the folders are prepared on
     /// another thread.
     ///
-    /// An example is at [`LiveSkills`].
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let live = workspace.live()?;
+    /// for arguments in ["12", "13"] {
+    ///     let now = live.current_for("review-pr")?;
+    ///     println!("{}", now.workspace.render_for_model(now.usable(), "review-pr", arguments)?.content);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the system has no more threads or file handles.
@@ -247,8 +261,8 @@ impl LiveSkills {
         }
     }
 
-    /// The same, but verdicts of the last scans may be missing in the list. For a skill that is used, since its bytes are judged then, and for
-    /// requests that don't depend on skills, such as receipts.
+    /// [`LiveSkills::current`], but verdicts of the last scans may be missing in the list. For a skill that is used, since its bytes are
+    /// judged then, and for requests that don't depend on skills, such as receipts. [`LiveSkills`] has an example of such a list.
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
@@ -261,7 +275,7 @@ impl LiveSkills {
         }
     }
 
-    /// The current list if no listing is needed for it. It never waits.
+    /// The current list if no listing is needed for it. It never waits. [`LiveSkills`] has an example of such a list.
     #[must_use]
     pub fn current_if_listed(&self) -> Option<Arc<CurrentSkills>> {
         let mut listing = self.shared.listing.try_lock().ok()?;
@@ -270,7 +284,7 @@ impl LiveSkills {
     }
 
     /// The skills as they were listed last, whatever changed since; `None` if they never were, or are being listed just now. For statistics, not for
-    /// answers.
+    /// answers. [`LiveSkills`] has an example.
     #[must_use]
     pub fn last_listed(&self) -> Option<Arc<CurrentSkills>> {
         let listing = self.shared.listing.try_lock().ok()?;
@@ -280,7 +294,7 @@ impl LiveSkills {
     /// [`LiveSkills::current`] to use one skill: if it is not ready by the kept list, the skills are listed again before it is refused. (A program
     /// that it needs may have been installed, where no event reports it.) Scans since then may be missing in the list.
     ///
-    /// An example is at [`LiveSkills`].
+    /// An example is at [`Workspace::live`].
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
@@ -295,7 +309,8 @@ impl LiveSkills {
         }
     }
 
-    /// [`LiveSkills::current`] to look at one skill, whatever its status: the skills are listed again only if there is none of this name.
+    /// [`LiveSkills::current`] to look at one skill, whatever its status: the skills are listed again only if there is none of this
+    /// name. The example of [`Workspace::live`] does the same for a skill that is used.
     ///
     /// # Errors
     /// As for [`LiveSkills::current`].
@@ -394,12 +409,13 @@ impl LiveSkills {
 
 impl CurrentSkills {
     /// The skills for everything that activates or renders one: a skill that was used and can't be read any more is here in its last good version.
+    /// An example is at [`Workspace::live`].
     #[must_use]
     pub fn usable(&self) -> &Skills {
         &self.usable
     }
 
-    /// Gives out [`CurrentSkills::usable`] to hosts that verify files.
+    /// Gives out [`CurrentSkills::usable`] to hosts that verify files. [`ExposedSkills`] has an example.
     ///
     /// # Errors
     /// As for [`ExposedSkills::new`].
@@ -440,7 +456,8 @@ impl CurrentSkills {
         found.collect()
     }
 
-    /// The broken skill as it is on the disk, if its last good version is used instead.
+    /// The broken skill as it is on the disk, if its last good version is used instead. [`LiveSkills`] has an example of the list that
+    /// contains it.
     #[must_use]
     pub fn broken(&self, skill: &Skill<'_>) -> Option<Skill<'_>> {
         self.workspace.substituted(skill.entry())?;
@@ -448,7 +465,8 @@ impl CurrentSkills {
         self.skills.all().find(|found| found.path() == path)
     }
 
-    /// The skills for [`Workspace::conversation`](crate::Workspace::conversation), like [`CurrentSkills::usable`].
+    /// The skills for [`Workspace::conversation`](crate::Workspace::conversation), like [`CurrentSkills::usable`]. An example is at
+    /// [`Conversation`](crate::agent::Conversation).
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database.

@@ -15,7 +15,8 @@ use crate::Error;
 
 /// The machine as a workspace sees it: folders, variables, time.
 ///
-/// An example is at [`Machine::from_env`].
+/// An example is at [`Machine::from_env`], which reads the environment; [`Settings::of`](crate::Settings::of) has one that describes a
+/// machine by hand.
 #[derive(Clone)]
 pub struct Machine {
     /// The home directory.
@@ -32,15 +33,15 @@ pub struct Machine {
     pub database: Option<PathBuf>,
     /// Files that can be recreated: the index, verdicts, compiled code.
     pub cache: Option<PathBuf>,
-    /// `PATH`.
+    /// The value of `PATH`, where programs are found.
     pub path: Option<OsString>,
     /// Names of the variables that are set and not empty.
     pub variables: BTreeSet<String>,
-    /// `METIER_…` variables, for the configuration.
+    /// The variables whose names begin with `METIER_`, with their values: they override the files of the configuration.
     pub settings: Vec<(String, String)>,
-    /// The time.
+    /// The time when this was read; [`Machine::now`] renews it.
     pub now: SystemTime,
-    /// A number that changes with the program.
+    /// A number that is another one for another build of the program: an index that another build wrote is not used.
     pub stamp: u64,
 }
 
@@ -106,43 +107,74 @@ impl Machine {
         })
     }
 
-    /// The file with the lines that were typed in chats. No skill can read it.
+    /// The file with the lines that were typed in chats; none without a data folder. No skill can read it.
+    ///
+    /// The example of [`Machine::signing_key`] prints such a place.
     #[must_use]
     pub fn history(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("chat-history"))
     }
 
-    /// The secret key that signs packages. No skill can read it.
+    /// The secret key that signs packages; none without a data folder. No skill can read it.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let machine = metier::Machine::from_env(None, None)?;
+    /// let files = [machine.signing_key(), machine.server_tokens(), machine.daemon_token()];
+    /// for file in files.into_iter().flatten() {
+    ///     println!("no skill can read {}", file.display());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn signing_key(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("signing.key"))
     }
 
     /// The folder with tokens of MCP servers. No skill can read it.
+    ///
+    /// The example of [`Machine::signing_key`] prints it.
     #[must_use]
     pub fn server_tokens(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("mcp-tokens"))
     }
 
     /// The folder with the known signers of skills. No skill can read or write it.
+    ///
+    /// The example of [`Machine::signing_key`] prints such a place.
     #[must_use]
     pub fn signers(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("signers"))
     }
 
     /// The token of the daemon. No skill can read it.
+    ///
+    /// The example of [`Machine::signing_key`] prints it.
     #[must_use]
     pub fn daemon_token(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("token"))
     }
 
     /// The file that a running daemon locks. No skill can write it.
+    ///
+    /// The example of [`Machine::signing_key`] prints such a place.
     #[must_use]
     pub fn daemon_lock(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("serve.lock"))
     }
 
     /// The folders in which agents look for skills here, whether they exist or not.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let machine = metier::Machine::from_env(None, None)?;
+    /// for root in machine.skill_roots() {
+    ///     println!("{}: {}", root.source.as_str(), root.path.display());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn skill_roots(&self) -> Vec<Root> {
         metier_catalog::usual(&self.places(), &[], true, true)
@@ -158,6 +190,15 @@ impl Machine {
     }
 
     /// The same machine at this moment, for a program that runs for long.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let started = metier::Machine::from_env(None, None)?;
+    /// // … later …
+    /// assert!(started.now().now >= started.now);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn now(&self) -> Self {
         Self {
@@ -243,6 +284,14 @@ fn stamp() -> u64 {
 }
 
 /// The age of a time in RFC 3339 at `now`; the text itself if it is not one.
+///
+/// ```
+/// use metier::text::{ago, parse_time};
+///
+/// let now = parse_time("2026-01-02T03:04:05Z").expect("a time");
+/// assert_eq!(ago(now, "2026-01-02T00:04:05Z"), "3 h ago");
+/// assert_eq!(ago(now, "some day"), "some day");
+/// ```
 #[must_use]
 pub fn ago(now: SystemTime, at: &str) -> String {
     match humantime::parse_rfc3339(at) {
@@ -251,13 +300,24 @@ pub fn ago(now: SystemTime, at: &str) -> String {
     }
 }
 
-/// A time as `YYYY-MM-DDTHH:MM:SSZ`.
+/// A time as `YYYY-MM-DDTHH:MM:SSZ`, in UTC.
+///
+/// The example of [`parse_time`] writes one.
 #[must_use]
 pub fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
-/// The time that [`timestamp`] writes; a day alone is its beginning.
+/// The time that [`timestamp`] writes; a day alone is its beginning. None for any other text.
+///
+/// ```
+/// use metier::text::{parse_time, timestamp};
+///
+/// let time = parse_time("2026-01-02T03:04:05Z").expect("a time");
+/// assert_eq!(timestamp(time), "2026-01-02T03:04:05Z");
+/// assert_eq!(parse_time("2026-01-02"), parse_time("2026-01-02T00:00:00Z"));
+/// assert_eq!(parse_time("some day"), None);
+/// ```
 #[must_use]
 pub fn parse_time(text: &str) -> Option<SystemTime> {
     let whole = humantime::parse_rfc3339_weak(text);

@@ -90,6 +90,10 @@ pub enum WorkKind {
 
 impl WorkKind {
     /// The word in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::WorkKind::Fetch.as_str(), "fetch");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -116,7 +120,9 @@ pub struct ProgressSnapshot {
 }
 
 impl TaskProgress {
-    /// Work of which nothing is done yet.
+    /// Work of which nothing is done yet. Its number of skills is not known, unless [`TaskProgress::of`] states it.
+    ///
+    /// An example is at [`TaskProgress`].
     #[must_use]
     pub fn new(kind: WorkKind, what: impl Into<String>) -> Self {
         Self {
@@ -129,7 +135,9 @@ impl TaskProgress {
         }
     }
 
-    /// The same with a known number of skills.
+    /// This work with a known number of skills.
+    ///
+    /// An example is at [`TaskProgress`].
     #[must_use]
     pub fn of(self, total: usize) -> Self {
         Self {
@@ -139,16 +147,27 @@ impl TaskProgress {
     }
 
     /// Counts bytes that were received.
+    ///
+    /// The example of [`ProgressWatcher`] counts some.
     pub fn receive(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Announces bytes that will be received.
+    /// Announces bytes that will be received. Several announcements add up.
+    ///
+    /// ```
+    /// let work = metier::TaskProgress::new(metier::WorkKind::Fetch, "Fetching owner/repo…");
+    /// work.expect(1024);
+    /// work.receive(512);
+    /// assert_eq!((work.so_far().bytes, work.so_far().total_bytes), (512, Some(1024)));
+    /// ```
     pub fn expect(&self, bytes: u64) {
         self.total_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// How far it is now.
+    /// The progress at this moment: skills and bytes, done and in total.
+    ///
+    /// An example is at [`TaskProgress`].
     #[must_use]
     pub fn so_far(&self) -> ProgressSnapshot {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -184,7 +203,10 @@ pub struct ProgressWatcher {
 }
 
 impl ProgressWatcher {
-    /// Calls `look` after each pause in which the work came further, and once at its end. `None` if the system has no more threads.
+    /// Calls `look` after each pause in which the work came further, and once at its end, then with `true`. `None` if the system has no
+    /// more threads.
+    ///
+    /// An example is at [`ProgressWatcher`].
     #[must_use]
     pub fn start(
         work: &Arc<TaskProgress>,

@@ -45,7 +45,8 @@ pub struct PermissionState {
 }
 
 impl Workspace {
-    /// The permissions that a skill requests, and the answers.
+    /// The permissions that a skill requests, and the answers. Each call lists the skills of the machine, except on
+    /// [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

@@ -28,7 +28,7 @@ const RANKED: usize = 200;
 /// How long skills are scanned before they are named.
 const SCAN_TIME: Duration = Duration::from_secs(2);
 
-/// How a prompt is written.
+/// Options of [`Workspace::prompt`] and [`Workspace::full_prompt`].
 ///
 /// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ pub struct PromptOptions {
     pub bare: bool,
 }
 
-/// A prompt about skills.
+/// The result of [`Workspace::prompt`] and [`Workspace::full_prompt`]: the text, and the skills in it.
 ///
 /// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
@@ -90,9 +90,9 @@ pub struct PromptedSkill {
 }
 
 impl SkillPrompt {
-    /// How long [`Workspace::prompt`] scans skills that were never scanned.
+    /// How long [`Workspace::prompt`], which has an example, scans unscanned skills; [`SkillPrompt::unscanned`] counts the rest.
     pub const SCAN_TIME: Duration = SCAN_TIME;
-    /// How many bodies [`Workspace::full_prompt`] contains by default.
+    /// How many bodies [`Workspace::full_prompt`] contains by default; its example contains fewer.
     pub const FULL_SKILLS: usize = 20;
 
     fn listed(listing: &PromptListing<'_>) -> Self {
@@ -120,6 +120,8 @@ impl Workspace {
     /// The catalog of the skills that are ready, for a model: name, description and location of each. What was never scanned is scanned
     /// first, for a moment; nothing is given a location before. The texts of the skills in
     /// [`Settings::skills`](crate::Settings::skills) follow, and what their hooks add.
+    ///
+    /// Each call lists the skills of the machine, except on [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
     ///
     /// ```no_run
     /// use metier::prompts::PromptOptions;
@@ -160,7 +162,20 @@ impl Workspace {
         })
     }
 
-    /// Whole bodies of skills, one after the other. A skill that must be withheld is left out with a notice.
+    /// Whole bodies of skills, one after the other, with `separator` between them. A skill that is blocked or can't be read is left out
+    /// with a notice.
+    ///
+    /// ```no_run
+    /// use metier::prompts::PromptOptions;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let options = PromptOptions { max_skills: Some(3), ..PromptOptions::default() };
+    /// let prompt = workspace.full_prompt(&options, "\n\n")?;
+    /// println!("{} tokens, {} bodies left out", prompt.tokens, prompt.bodies_left_out);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When a rule of the user's own for the scanner is wrong.

@@ -24,7 +24,7 @@ use crate::{Error, Workspace, explain, scan_gate::refused};
 /// The largest file that is returned.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
-/// A skill, ready for a model.
+/// The text of a skill for a model, with its resources and the commands that ran.
 ///
 /// An example is at [`Workspace::render`].
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct RenderedSkill {
     pub commands: Vec<RanCommand>,
 }
 
-/// A file of a skill.
+/// A file of a skill: the result of [`Workspace::read`].
 ///
 /// An example is at [`Workspace::render`].
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub struct SkillFile {
     pub content: Resource,
 }
 
-/// How a skill is shown.
+/// Options of [`Workspace::render_with`]. By default the text is framed for a model, and commands run.
 ///
 /// An example is at [`Workspace::render_with`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +67,9 @@ pub struct ShowOptions {
 
 impl Workspace {
     /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they are permitted.
+    ///
+    /// Each call lists the skills of the machine, except on [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
+    /// [`Workspace::render_for_model`] takes a list.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -142,7 +145,8 @@ impl Workspace {
         self.show(skills.inventory(), skill.entry(), &arguments, how)
     }
 
-    /// A file that came with a skill, by its path below the skill's folder.
+    /// A file that came with a skill, by its path below the skill's folder. Each call lists the skills of the machine, except on
+    /// [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

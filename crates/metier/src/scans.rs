@@ -23,7 +23,7 @@ use crate::{
     text::{count, one_line},
 };
 
-/// Options of [`Workspace::scan`].
+/// Options of [`Workspace::scan`], which has an example. By default every skill is scanned, and every report is complete.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScanOptions {
     /// Reports of skills with a cached verdict up to this one may be empty: their exact bytes were scanned before.
@@ -61,6 +61,8 @@ pub struct ScannedSkill {
 
 impl ScannedSkill {
     /// The verdict on these bytes.
+    ///
+    /// An example is at [`Workspace::scan`].
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.is_cached {
@@ -69,7 +71,9 @@ impl ScannedSkill {
         }
     }
 
-    /// The consequence of the verdict: whether the skill is blocked here.
+    /// The consequence of the verdict in this configuration: whether the skill is blocked, used with a warning, or accepted by the user.
+    ///
+    /// The example of [`ScannedSkill::leave_out`] compares it.
     #[must_use]
     pub fn consequence(&self) -> ScanConsequence {
         self.known.stance
@@ -77,6 +81,20 @@ impl ScannedSkill {
 
     /// Removes findings that are known already, such as those of a baseline. The verdict follows from the rest; what other commands know
     /// about the skill does not change.
+    ///
+    /// ```no_run
+    /// use metier::scans::{ScanConsequence, ScanOptions};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for mut scanned in workspace.scan(&["./skills"], ScanOptions::default())? {
+    ///     scanned.leave_out(|finding| finding.place.file.starts_with("examples/"));
+    ///     let is_blocked = scanned.consequence() == ScanConsequence::Blocked;
+    ///     println!("{}: {}, blocked here: {is_blocked}", scanned.word, scanned.verdict().word());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn leave_out(&mut self, is_known: impl Fn(&Finding) -> bool) {
         let findings = self.report.findings.iter();
         let mut is_kept: Vec<bool> = findings.map(|finding| !is_known(finding)).collect();

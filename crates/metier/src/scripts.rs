@@ -66,6 +66,8 @@ impl Workspace {
     /// Runs a script of a skill in the sandbox of its permissions, with a receipt. `relay` provides its input and gets its output while
     /// it runs.
     ///
+    /// Each call lists the skills of the machine, except on [`CurrentSkills::workspace`](crate::CurrentSkills::workspace).
+    ///
     /// ```no_run
     /// use std::os::fd::OwnedFd;
     /// use metier::scripts::{OutputStream, Relay};

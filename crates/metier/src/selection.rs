@@ -34,6 +34,8 @@ use crate::{
 
 /// A task, and what is known about it.
 ///
+/// [`Task::new`] is the usual task. `Task::default()` searches no texts and scans nothing: only triggers in manifests can match it.
+///
 /// An example is at [`Workspace::select`].
 #[derive(Clone, Debug, Default)]
 pub struct Task {
@@ -60,10 +62,18 @@ pub struct Task {
 }
 
 impl Task {
-    /// How long skills are scanned for a task, unless the caller sets another time.
+    /// How long skills are scanned for a [`Task::new`], which has an example, unless the caller sets [`Task::scan_time`].
     pub const SCAN_TIME: Duration = Duration::from_secs(10);
 
-    /// A task in words, as a person types it.
+    /// A task in words, as a person types it: names, descriptions and bodies of skills are searched for its words.
+    ///
+    /// ```
+    /// use metier::selection::Task;
+    ///
+    /// let task = Task { top: Some(3), ..Task::new("fill in this PDF form") };
+    /// assert!(task.by_text);
+    /// assert_eq!(task.scan_time, Task::SCAN_TIME);
+    /// ```
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -91,6 +101,24 @@ impl Task {
 }
 
 /// A task beside the skills of a workspace: the result of [`Workspace::select`] and [`Workspace::why`].
+///
+/// ```no_run
+/// # use metier::selection::Task;
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// let skills = workspace.skills()?;
+/// let matches = workspace.why(&skills, Task::new("review this change"), None)?;
+/// println!("{} of {} skills have a word of it", matches.matching(), skills.all().count());
+/// for account in matches.accounts().0 {
+///     let missing = matches.missing_words(&account).len();
+///     println!("{:.2}, {missing} words missing, used in {:.1} sessions", account.score, matches.sessions_of(&account));
+/// }
+/// for near in matches.near_misses() {
+///     println!("{} nearly fits: {}", near.name, near.why);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct TaskMatches {
     task: Task,
     skills: Skills,
@@ -111,6 +139,8 @@ pub struct TaskMatches {
 }
 
 /// A skill that has words of a task, and too few of them to be picked.
+///
+/// The example of [`TaskMatches`] prints them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearMiss {
     /// Its name.
@@ -126,24 +156,32 @@ impl TaskMatches {
     const NEAR: usize = 5;
 
     /// The task, in the user's words.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn task(&self) -> &str {
         &self.task.text
     }
 
-    /// The skills, as they were judged.
+    /// The skills, as they were judged, with the verdicts of scans that were made for the task.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn skills(&self) -> &Skills {
         &self.skills
     }
 
     /// The skills that fit: those that the task requires in their order, then the best first; with what was held back or refused.
+    ///
+    /// An example is at [`Workspace::select`].
     #[must_use]
     pub fn selection(&self) -> Selection<'_> {
         self.in_situation(|situation, rules| self.candidates.select(situation, rules))
     }
 
     /// Every skill, or the one that was asked about, with the reasons for and against it; and what the task requires and can't have.
+    ///
+    /// The examples of [`TaskMatches`] and [`Workspace::why`] print them.
     #[must_use]
     pub fn accounts(&self) -> (Vec<Account<'_>>, Option<Incomplete>) {
         let (mut accounts, incomplete) =
@@ -154,13 +192,17 @@ impl TaskMatches {
         (accounts, incomplete)
     }
 
-    /// How many skills could be picked.
+    /// The number of skills that could be picked, because they are ready.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn considered(&self) -> usize {
         self.candidates.considered()
     }
 
-    /// The positions of the task's words in a skill, and its rank in the search, from 1 on.
+    /// The rank of a skill in the search, from 1 on, and the positions of the task's words in it; none if it has no word of the task.
+    ///
+    /// The example of [`TaskMatches`] prints the words that are in none of them.
     #[must_use]
     pub fn search_shares(&self, account: &Account<'_>) -> Option<(usize, &[SearchShare])> {
         let mut found = self.found.skills.iter().enumerate();
@@ -172,6 +214,8 @@ impl TaskMatches {
     }
 
     /// The words of the task that no field of a skill has, and what each would be worth in its description, most first.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn missing_words(&self, account: &Account<'_>) -> Vec<TaskWord> {
         let shares = self
@@ -180,7 +224,9 @@ impl TaskMatches {
         missing(&self.found.words.list, shares)
     }
 
-    /// The best skills that have words of the task and were not picked.
+    /// The best skills that have words of the task and were not picked, at most five.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn near_misses(&self) -> Vec<NearMiss> {
         let inventory = &self.skills.inventory;
@@ -203,7 +249,9 @@ impl TaskMatches {
         misses.collect()
     }
 
-    /// In how many sessions a skill did something lately; older ones count less.
+    /// In how many sessions a skill did something lately; older ones count less, as in [`Workspace::skill_use`].
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn sessions_of(&self, account: &Account<'_>) -> f64 {
         let name = self.skills.inventory.entry(account.skill).name();
@@ -211,24 +259,32 @@ impl TaskMatches {
     }
 
     /// How many skills have a word of the task, of those that were returned.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn matching(&self) -> usize {
         self.found.skills.len()
     }
 
     /// How many skills were not scanned in time, and so are searched by name and description only.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn unscanned(&self) -> usize {
         self.unscanned
     }
 
     /// Whether the task is coding, with the evidence.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn coding(&self) -> &Coding {
         &self.coding
     }
 
     /// The project, if a skill asks about its files: their number, whether there are more, and the languages.
+    ///
+    /// An example is at [`TaskMatches`].
     #[must_use]
     pub fn project(&self) -> Option<(usize, bool, &DetectedProject)> {
         let listed = self.files.as_ref()?;

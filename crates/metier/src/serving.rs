@@ -61,8 +61,8 @@ impl Workspace {
         self.shown(skills, skill, &Arguments::from_text(arguments))
     }
 
-    /// The same for a user who invokes a skill by name, in a client: with an argument each. Skills that are not ready, and those that only a model
-    /// invokes, are refused.
+    /// [`Workspace::render`] for a user who invokes a skill by name in a client, with one text for each argument. Skills that are not
+    /// ready, and those that only a model invokes, are refused.
     ///
     /// An example is at [`Workspace::invocable_skills`].
     ///
@@ -209,7 +209,15 @@ impl Workspace {
         }
     }
 
-    /// Where messages about this workspace go.
+    /// The receiver of messages about this workspace: a program can add its own.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// workspace.notices().notice(metier::NoticeLevel::Note, "the server is ready");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn notices(&self) -> Arc<dyn Notices> {
         Arc::clone(&self.notices)
@@ -253,14 +261,26 @@ pub fn split_arguments(text: &str) -> Vec<String> {
 }
 
 impl Skill<'_> {
-    /// Whether a model may choose it.
+    /// Whether a model may choose it: its manifest does not set `disable-model-invocation`.
+    ///
+    /// The example of [`Skill::is_user_invocable`] prints it.
     #[must_use]
     pub fn is_model_invocable(&self) -> bool {
         let card = self.entry().card.as_ref();
         card.is_some_and(|card| card.model_invocable)
     }
 
-    /// Whether a user can invoke it by name.
+    /// Whether a user can invoke it by name: its manifest does not set `user-invocable: false`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for skill in workspace.skills()?.ready() {
+    ///     println!("{}: model {}, user {}", skill.name(), skill.is_model_invocable(), skill.is_user_invocable());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_user_invocable(&self) -> bool {
         let card = self.entry().card.as_ref();
@@ -269,7 +289,21 @@ impl Skill<'_> {
 }
 
 impl Settings {
-    /// The same settings at this moment, for a program that opens its workspace again.
+    /// The same settings at this moment, for a program that opens its workspace again. Leftovers of killed runs were restored when it was
+    /// opened first, and are not restored again.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let settings = metier::Settings::from_env()?;
+    /// let workspace = metier::Workspace::open(settings.clone())?;
+    /// // … later …
+    /// let now = metier::Workspace::open(settings.renewed())?;
+    /// # let _ = (workspace, now);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`Workspace::reopen`] does the same in one call.
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self {

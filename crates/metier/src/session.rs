@@ -23,6 +23,21 @@ use crate::{Error, Skills, Workspace, explain, session_setup};
 /// };
 /// assert!(options.model.is_none());
 /// ```
+///
+/// A model of the program itself implements [`Model`]:
+///
+/// ```
+/// use metier::{DelegateError, Model, SessionOptions};
+///
+/// struct Echo;
+/// impl Model for Echo {
+///     fn answer(&self, prompt: &str, _system: Option<&str>, _model: Option<&str>) -> Result<String, DelegateError> {
+///         Ok(prompt.to_owned())
+///     }
+/// }
+/// let options = SessionOptions { model: Some(std::sync::Arc::new(Echo)), ..SessionOptions::default() };
+/// # let _ = options;
+/// ```
 #[derive(Clone, Default)]
 pub struct SessionOptions {
     /// Answers requests for permission, in place of the workspace's approver.
@@ -71,7 +86,7 @@ impl Workspace {
     /// An example is at [`Session`].
     ///
     /// # Errors
-    /// When the database can't be opened: nothing runs that can't be recorded.
+    /// When the database can't be opened: nothing runs that can't be recorded. When a rule of the user's own for the scanner is wrong.
     pub fn session(&self, skills: &Skills, options: SessionOptions) -> Result<Session, Error> {
         let stage = session_setup::SessionSetup {
             approver: options.approver,
@@ -92,7 +107,15 @@ impl Workspace {
 impl Session {
     /// Activates a skill, by name, `source:name` or path. One that is already active stays as it is.
     ///
-    /// An example is at [`Session`].
+    /// ```no_run
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// session.activate("kubernetes")?;
+    /// session.activate("user:git")?;
+    /// session.activate("./skills/release")?;
+    /// assert_eq!(session.active().len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the skill can't be used, is not permitted, does not start, or contributes what it must not.
@@ -121,6 +144,8 @@ impl Session {
     }
 
     /// The active skills, in the order in which their hooks are called.
+    ///
+    /// The example of [`Session::activate`] counts them.
     #[must_use]
     pub fn active(&self) -> Vec<String> {
         self.runtime.names()
@@ -128,7 +153,19 @@ impl Session {
 
     /// The tools of all active skills, for a model: name, description and schema.
     ///
-    /// An example is at [`Session`].
+    /// The texts were written by the author of the skill: a model gets them through [`for_model`](crate::model_text::for_model).
+    ///
+    /// ```no_run
+    /// use metier::model_text::for_model;
+    ///
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// for tool in session.tools() {
+    ///     println!("{}: {}", tool.name, for_model(&tool.spec.description));
+    ///     println!("{}", tool.spec.input_schema);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         self.runtime.tools()
@@ -157,6 +194,20 @@ impl Session {
 
     /// Calls a tool by the name that [`Session::tools`] gives it.
     ///
+    /// ```no_run
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// let input = serde_json::json!({ "namespace": "default" });
+    /// let called = session.call("kubernetes__pods", &input)?;
+    /// if called.is_error {
+    ///     println!("the tool failed: {}", called.output);
+    /// }
+    /// for receipt in &called.receipts {
+    ///     println!("{} {}", receipt.entry.act, receipt.entry.detail);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such tool, when a hook cancels the call, or when the skill does not answer. An error that the tool itself returns is an
     /// answer ([`Called::is_error`]).
@@ -176,6 +227,15 @@ impl Session {
 
     /// Calls a tool of an active skill by the name that the skill gives it.
     ///
+    /// ```no_run
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// let input = serde_json::json!({ "namespace": "default" });
+    /// let pods = session.call_tool("kubernetes", "pods", &input)?.output;
+    /// println!("{pods}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Session::call`].
     pub fn call_tool(&mut self, skill: &str, tool: &str, input: &Value) -> Result<Called, Error> {
@@ -186,8 +246,20 @@ impl Session {
 
     /// Runs a workflow of an active skill; without a name its only one.
     ///
+    /// ```no_run
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// let input = serde_json::json!({ "version": "1.2.0" });
+    /// session.activate("release")?;
+    /// let notes = session.run("release", Some("notes"), &input)?;
+    /// println!("{}", notes.output);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`workflow_input`](crate::workflow_input) creates the input of a command line.
+    ///
     /// # Errors
-    /// As for [`Session::call`].
+    /// As for [`Session::call`]; and when no name is given and the skill has several workflows.
     pub fn run(
         &mut self,
         skill: &str,
@@ -240,14 +312,32 @@ impl Session {
         fragments.map_err(session_setup::no_prompt)
     }
 
-    /// Begins a new turn: the rate limits of skills count from zero.
+    /// Begins a new turn, which is one message of the user with everything that follows from it. The limits per turn in `skills.limits`
+    /// count from zero again.
+    ///
+    /// ```no_run
+    /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
+    /// for message in ["Which pods failed?", "Why?"] {
+    ///     session.next_turn();
+    ///     println!("{} additions", session.prompt_fragments(message)?.len());
+    ///     // … the model answers, and calls tools …
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn next_turn(&mut self) {
         self.runtime.next_turn();
     }
 
     /// Ends all skills, the newest first.
     ///
-    /// An example is at [`Session`].
+    /// ```no_run
+    /// # fn f(mut session: metier::Session) -> Result<(), metier::Error> {
+    /// session.activate("kubernetes")?;
+    /// session.end()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the end of a skill can't be written to the database; all code has ended anyway.

@@ -112,7 +112,21 @@ impl Settings {
 
     /// Settings for a machine that the caller describes, without reading the environment.
     ///
-    /// An example is at [`Machine::from_env`].
+    /// ```no_run
+    /// use metier::{Machine, Settings, Workspace};
+    /// # use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let machine = Machine {
+    ///     home: None, work: "/srv/app".into(), project: "/srv/app".into(), config_file: None, own_skills: None,
+    ///     database: Some("/srv/data/metier.db".into()), cache: Some("/srv/cache".into()), path: None,
+    ///     variables: BTreeSet::new(), settings: Vec::new(), now: SystemTime::now(), stamp: 1,
+    /// };
+    /// let workspace = Workspace::open(Settings::of(Arc::new(machine)))?;
+    /// # let _ = workspace;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {

@@ -25,7 +25,24 @@ pub struct Skills {
     pub(crate) inventory: Arc<Inventory>,
 }
 
-/// One of the [`Skills`], which have an example.
+/// One of the [`Skills`].
+///
+/// ```no_run
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// for skill in workspace.skills()?.all() {
+///     println!("{} ({}) in {}", skill.name(), skill.source(), skill.path().display());
+///     println!("  {}", skill.description());
+///     if let Some(agent) = skill.agent() {
+///         println!("  in the folder of {agent}");
+///     }
+///     for reason in skill.reasons() {
+///         println!("  can't be used: {reason}");
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
     pub(crate) inventory: &'a Inventory,
@@ -33,13 +50,25 @@ pub struct Skill<'a> {
 }
 
 impl Skills {
-    /// Everything that is known about them.
+    /// Everything that is known about them, the catalog and the judgements.
+    ///
+    /// An example is at [`skill`](crate::skill); that of [`Workspace::select`] reads an entry of it.
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
 
-    /// Keeps only some of them. Clones of these skills stay as they are.
+    /// Keeps only the skills for which `keep` returns `true`. Clones of these skills stay as they are.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let mut skills = workspace.skills()?;
+    /// skills.retain(|skill| skill.source() == metier::Source::Project);
+    /// println!("{} skills of the project", skills.all().count());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Skill<'_>) -> bool) {
         let mut is_kept = Vec::with_capacity(self.inventory.skills.len());
         is_kept.extend(self.all().map(&mut keep));
@@ -49,13 +78,17 @@ impl Skills {
     }
 
     /// All of them, including those that can't be used.
+    ///
+    /// An example is at [`Skills`].
     pub fn all(&self) -> impl Iterator<Item = Skill<'_>> {
         let inventory = &*self.inventory;
         let skills = inventory.skills.iter();
         skills.map(move |skill| Skill { inventory, skill })
     }
 
-    /// Those that can be used now.
+    /// Those that can be used now: trusted, enabled, not blocked, and with everything that they require.
+    ///
+    /// The example of [`Skill::is_user_invocable`] lists them.
     pub fn ready(&self) -> impl Iterator<Item = Skill<'_>> {
         self.all().filter(|skill| skill.status() == Status::Ready)
     }
@@ -63,12 +96,17 @@ impl Skills {
 
 impl<'a> Skill<'a> {
     /// The name in its manifest, or of its folder if it can't be read.
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn name(&self) -> Cow<'a, str> {
         self.inventory.entry(self.skill).name()
     }
 
-    /// When to use it, in its author's words; empty when it could not be read.
+    /// The description by its author: when to use it. Empty if it can't be read. A model gets it through
+    /// [`for_model`](crate::model_text::for_model).
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn description(&self) -> &'a str {
         let card = self.inventory.entry(self.skill).card.as_ref();
@@ -76,25 +114,33 @@ impl<'a> Skill<'a> {
     }
 
     /// Its source: built in, the user's, a project's, or named on the command line.
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn source(&self) -> Source {
         self.inventory.entry(self.skill).source
     }
 
-    /// Whether it can be used.
+    /// Whether it can be used: `Ready` is the only status of a skill that works here and now.
+    ///
+    /// An example is at [`Skills`].
     #[must_use]
     pub fn status(&self) -> Status {
         self.skill.status
     }
 
-    /// Why it can't be used, a sentence each.
+    /// The reasons why it can't be used, a sentence each; empty if it is ready.
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         let reasons = self.skill.reasons.iter();
         reasons.map(|reason| reason.message.to_string()).collect()
     }
 
-    /// The agent in whose folder it is, such as `claude-code`.
+    /// The agent in whose folder it is, such as `claude-code`; none elsewhere.
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn agent(&self) -> Option<&'static str> {
         let root = self.inventory.entry(self.skill).root?;
@@ -102,25 +148,33 @@ impl<'a> Skill<'a> {
         root.agent
     }
 
-    /// Everything that is known about all skills.
+    /// The inventory that this skill is in, with all other skills.
+    ///
+    /// The example of [`Workspace::select`] reads such an inventory.
     #[must_use]
     pub fn inventory(&self) -> &'a Inventory {
         self.inventory
     }
 
-    /// Where and how it was found.
+    /// Its entry in the catalog: its folder, its card, and the problems of its files.
+    ///
+    /// The example of [`Workspace::last_failure`] passes it on.
     #[must_use]
     pub fn entry(&self) -> &'a CatalogEntry {
         self.inventory.entry(self.skill)
     }
 
-    /// How it was judged.
+    /// The judgement about it: its status, the reasons, the verdict of the scanner.
+    ///
+    /// The example of [`Skill`] prints the reasons in it.
     #[must_use]
     pub fn judged(&self) -> &'a metier_runtime::InventorySkill {
         self.skill
     }
 
-    /// Its folder, or `builtin:NAME`.
+    /// Its folder, or `builtin:NAME`, or `mcp:SERVER/NAME`.
+    ///
+    /// An example is at [`Skill`].
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.inventory.entry(self.skill).place.path().into_owned()
@@ -149,7 +203,7 @@ impl Workspace {
         Ok(Skills { inventory })
     }
 
-    /// The same, with every skill scanned first that could be used, unless the verdict on its exact bytes is known.
+    /// [`Workspace::skills`], with every skill scanned first that could be used, unless the verdict on its exact bytes is known.
     ///
     /// An example is at [`Skills`].
     ///
@@ -198,6 +252,8 @@ impl Workspace {
     }
 
     /// [`Workspace::find`] for a skill that is to be used: one that is not ready is refused, with what it is missing.
+    ///
+    /// An example is at [`Workspace::find`].
     ///
     /// # Errors
     /// As for [`Workspace::find`]; when the skill is not ready.

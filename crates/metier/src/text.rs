@@ -5,6 +5,16 @@ pub use metier_model::template::split_arguments;
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
 /// The meaning of a colour; the words beside it always have the same meaning.
+///
+/// ```
+/// use metier::text::Tone;
+///
+/// let paint = |text: &str, tone: Tone| match tone {
+///     Tone::Bad => format!("\u{1b}[31m{text}\u{1b}[0m"),
+///     _ => text.to_owned(),
+/// };
+/// assert_eq!(paint("ready", Tone::Good), "ready");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Something is in order.

@@ -12,6 +12,8 @@ use crate::{Error, NoticeLevel, Workspace, machine::timestamp, workspace::roots_
 pub use metier_store::Trusted as TrustedFolder;
 
 /// The scanned skills of a folder, before it is trusted. Only [`Workspace::preview_trust`] creates one.
+///
+/// An example is at [`Workspace::trust`].
 pub struct TrustPreview {
     folder: PathBuf,
     roots: Vec<TrustedRoot>,
@@ -20,13 +22,17 @@ pub struct TrustPreview {
 }
 
 impl TrustPreview {
-    /// The folder, without links.
+    /// The folder that would be trusted, with links resolved.
+    ///
+    /// An example is at [`Workspace::trust`].
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Its skills, with the verdicts of the scanner. A skill that the scanner blocks stays blocked.
+    ///
+    /// An example is at [`Workspace::trust`].
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory

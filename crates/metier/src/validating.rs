@@ -10,7 +10,7 @@ use metier_runtime::{Inventory, InventorySkill, Status, hooks, manifest_checks};
 
 use crate::{Error, Workspace, explain};
 
-/// The result of [`Workspace::validate`]: every skill that was found, with its diagnostics.
+/// The result of [`Workspace::validate`], which has an example: every skill that was found, with its diagnostics.
 pub struct ValidationReport {
     inventory: Inventory,
     /// Skills of a large folder whose bodies were not read. Name a skill to have its body read.
@@ -19,12 +19,16 @@ pub struct ValidationReport {
 
 impl ValidationReport {
     /// The skills, in the order in which they were found.
+    ///
+    /// An example is at [`Workspace::validate`].
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
 
     /// Whether every skill and every folder is free of errors.
+    ///
+    /// An example is at [`Workspace::validate`].
     #[must_use]
     pub fn is_valid(&self) -> bool {
         let mut folders = self.inventory.diagnostics.iter();
@@ -33,13 +37,30 @@ impl ValidationReport {
     }
 
     /// Whether one of these skills is free of errors.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let checked = workspace.validate(&["./skills"], false)?;
+    /// for skill in checked.inventory().skills.iter().filter(|skill| !checked.is_skill_valid(skill)) {
+    ///     println!("{} is not valid", checked.inventory().entry(skill).name());
+    /// }
+    /// for problem in checked.folder_problems() {
+    ///     println!("{}: {}", problem.file, problem.message);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_skill_valid(&self, skill: &InventorySkill) -> bool {
         let mut diagnostics = self.inventory.entry(skill).diagnostics.iter();
         skill.status != Status::Invalid && !diagnostics.any(is_error)
     }
 
-    /// Problems with folders. Other skills of the same name, and missing dependencies, are not mistakes in a file.
+    /// Problems with folders, such as one that can't be read. Other skills of the same name, and missing dependencies, are not mistakes in
+    /// a file.
+    ///
+    /// The example of [`ValidationReport::is_skill_valid`] prints them.
     pub fn folder_problems(&self) -> impl Iterator<Item = &Diagnostic> {
         let all = self.inventory.diagnostics.iter();
         all.filter(|one| {

@@ -66,7 +66,9 @@ pub struct SkillChanges {
 }
 
 impl SkillChanges {
-    /// Whether nothing is different.
+    /// Whether nothing was added, changed or removed. Those of [`Watch::next`] never are.
+    ///
+    /// An example of such changes is at [`Watch`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
@@ -96,7 +98,19 @@ impl SkillState {
 impl Workspace {
     /// Watches the skills of this workspace, the places where skills can appear, and the configuration. Changes count from now on.
     ///
-    /// An example is at [`Watch`].
+    /// Each call lists the skills and starts a thread; a program that also uses them calls [`Workspace::live`] once, and
+    /// [`LiveSkills::watch`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let mut watch = workspace.watch()?;
+    /// if let Some(changes) = watch.next(std::time::Duration::from_secs(60)) {
+    ///     println!("{} added, {} changed, {} removed", changes.added.len(), changes.changed.len(), changes.removed.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the skills can't be listed.
@@ -120,8 +134,8 @@ impl LiveSkills {
         })
     }
 
-    /// The same, starting with the changes since the first list was returned: folders are watched only after that, so a client that changes
-    /// a skill as soon as it has the list would not be notified.
+    /// [`LiveSkills::watch`], starting with the changes since the first list was returned: folders are watched only after that, so a client
+    /// that changes a skill as soon as it has the list would not be notified.
     ///
     /// An example is at [`Watch`].
     ///

@@ -99,7 +99,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The same with a configuration that has mistakes, for programs that show or fix it.
+    /// [`Workspace::open`] also with mistakes in the configuration, for programs that show or fix them.
     ///
     /// ```no_run
     /// use metier::{Settings, Workspace};
@@ -147,7 +147,15 @@ impl Workspace {
         })
     }
 
-    /// The machine that it was opened on.
+    /// The machine that it was opened on: folders, variables, and the time of that moment.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("the project is {}", workspace.machine().project.display());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn machine(&self) -> &Machine {
         &self.machine

@@ -13,6 +13,17 @@ impl Skill<'_> {
     /// The message that loads this skill with these arguments: what a person would type in a chat. [`Conversation::send`](super::Conversation::send)
     /// takes it.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.agent_skills()?;
+    /// let skill = workspace.find(&skills, "review-pr")?;
+    /// let message = skill.invocation(&["123".to_owned(), "high risk".to_owned()])?;
+    /// assert_eq!(message, "/review-pr 123 'high risk'");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the skill has a name that can't be typed behind `/`.
     pub fn invocation(&self, arguments: &[String]) -> Result<String, Error> {

@@ -143,10 +143,29 @@ impl ConversationOptions {
     }
 }
 
-/// A conversation with a model. It can be sent to another thread, and is used by one at a time. See the [module](self) for an example.
+/// A conversation with a model. It can be sent to another thread, and is used by one at a time.
 ///
 /// Every message is written to the database before anything follows from it: a conversation survives a crash, and
 /// [`ConversationOptions::resume`] continues it. One that is dropped ends its skills.
+///
+/// ```no_run
+/// use metier::agent::{AgentEvent, ConversationOptions, EventListener, ReportedEvent};
+///
+/// struct Printer;
+/// impl EventListener for Printer {
+///     fn hear(&self, told: &ReportedEvent) {
+///         if let AgentEvent::Text { text } = &told.event { print!("{text}"); }
+///     }
+/// }
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// let options = ConversationOptions { listener: std::sync::Arc::new(Printer), ..ConversationOptions::about("fix the build") };
+/// let mut conversation = workspace.conversation(&workspace.agent_skills()?, options)?;
+/// conversation.send("fix the build")?;
+/// conversation.end()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Conversation {
     session: metier_agent::AgentConversation,
     cancel: Cancel,
@@ -156,7 +175,7 @@ pub struct Conversation {
 impl Workspace {
     /// The skills of this workspace for [`Workspace::conversation`]: one that requires a tool which metier's agent doesn't have is not ready.
     ///
-    /// The [module](crate::agent) has an example.
+    /// An example is at [`Conversation`]; the [module](crate::agent) has another.
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database.
@@ -167,7 +186,7 @@ impl Workspace {
 
     /// Opens a conversation on these skills, or continues an earlier one.
     ///
-    /// The [module](crate::agent) has an example.
+    /// An example is at [`Conversation`]; that of [`Conversation::resume`] continues an earlier one.
     ///
     /// # Errors
     /// When no model is configured, when a set of skills is rejected, when a skill of the options can't be used, or when nothing can be written to
@@ -241,7 +260,21 @@ impl Workspace {
     }
 
     /// The model that skills of a session can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the configured one.
-    /// Without a name, a missing model is reported when a skill asks. [`Workspace::model_name`] has an example of the name.
+    /// Without a name, a missing model is reported when a skill asks.
+    ///
+    /// ```no_run
+    /// use metier::{SessionOptions, agent::ConversationOptions};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// let ConversationOptions { listener, cancel, .. } = ConversationOptions::default();
+    /// let model = workspace.skill_model(&skills, Some("ollama/qwen3"), &listener, &cancel)?;
+    /// let session = workspace.session(&skills, SessionOptions { model: Some(model), ..SessionOptions::default() })?;
+    /// # let _ = session;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When `name` has no known provider, or when there is no key for it.
@@ -262,25 +295,33 @@ impl Workspace {
 }
 
 impl Conversation {
-    /// Its id: [`ConversationOptions::resume`] takes it.
+    /// Its id, under which it is in the database: [`ConversationOptions::resume`] takes it.
+    ///
+    /// The example of [`Conversation::resume`] continues a conversation by its id.
     #[must_use]
     pub fn id(&self) -> &str {
         self.session.id()
     }
 
-    /// The skills that are active in it.
+    /// The names of the skills that are active in it.
+    ///
+    /// The example of [`Conversation::compact`] prints them.
     #[must_use]
     pub fn active(&self) -> &[String] {
         self.session.conversation().active()
     }
 
-    /// The tools that the model can call now.
+    /// The names of the tools that the model can call now: its own, those of active skills, and those of MCP servers.
+    ///
+    /// The example of [`Conversation::compact`] prints them.
     #[must_use]
     pub fn tools(&self) -> Vec<String> {
         self.session.tools()
     }
 
     /// Whether the last message was never answered, because the program ended before: [`Conversation::resume`] asks the model again.
+    ///
+    /// The example of [`Conversation::resume`] asks for it.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
         self.session.is_unanswered()
@@ -288,7 +329,10 @@ impl Conversation {
 
     /// Sends a message, and returns the answer after all tool calls that led to it.
     ///
-    /// The [module](self) has an example.
+    /// `/NAME` in a message loads that skill, except in the task of a sub-agent; [`Skill::invocation`](crate::Skill::invocation) makes such
+    /// a message.
+    ///
+    /// An example is at [`Conversation`].
     ///
     /// # Errors
     /// When there is no answer. If the turn was cancelled, the kind is [`ErrorKind::Interrupted`]. What was done until then is kept, and the
@@ -303,6 +347,22 @@ impl Conversation {
 
     /// Asks the model for the answer to the last message, if that [was never answered](Conversation::is_unanswered).
     ///
+    /// ```no_run
+    /// use metier::agent::ConversationOptions;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let newest = workspace.conversations()?.newest()?;
+    /// let options = ConversationOptions { resume: Some(newest.id), ..ConversationOptions::default() };
+    /// let mut conversation = workspace.conversation(&workspace.agent_skills()?, options)?;
+    /// if conversation.is_unanswered() {
+    ///     println!("{}", conversation.resume()?.text);
+    /// }
+    /// println!("conversation {}", conversation.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Conversation::send`].
     pub fn resume(&mut self) -> Result<TurnResult, Error> {
@@ -311,6 +371,8 @@ impl Conversation {
     }
 
     /// Deactivates a skill, and removes its text, tools and rules from the conversation.
+    ///
+    /// The example of [`Conversation::compact`] calls it.
     ///
     /// # Errors
     /// When the skill is not active, or when its end can't be written to the database.
@@ -321,6 +383,17 @@ impl Conversation {
 
     /// Shortens the conversation now: the model summarizes the oldest messages. Returns whether there was anything to shorten.
     ///
+    /// ```no_run
+    /// # fn f(conversation: &mut metier::agent::Conversation) -> Result<(), metier::Error> {
+    /// println!("{} with {}", conversation.active().join(", "), conversation.tools().join(", "));
+    /// conversation.unload("review-pr")?;
+    /// if conversation.compact()? {
+    ///     println!("the oldest messages are a summary now");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Conversation::send`].
     pub fn compact(&mut self) -> Result<bool, Error> {
@@ -330,7 +403,7 @@ impl Conversation {
 
     /// Ends the code of all skills, the newest first. The conversation stays in the database.
     ///
-    /// The [module](self) has an example.
+    /// An example is at [`Conversation`].
     ///
     /// # Errors
     /// When the end of a skill can't be written to the database; all code has ended anyway.

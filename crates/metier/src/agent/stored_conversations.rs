@@ -25,7 +25,7 @@ pub struct StoredConversations {
 
 /// The last message of a conversation, and its answer.
 ///
-/// [`StoredConversations::last_exchange`] returns it.
+/// [`StoredConversations::last_exchange`] returns it and has an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastExchange {
     /// The message.

@@ -22,6 +22,8 @@ pub struct SubAgentRequest {
 }
 
 /// A sub-agent with its skills: the result of [`Workspace::sub_agent`].
+///
+/// An example is at [`Workspace::sub_agent`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubAgent {
     /// What it can do, for [`ConversationOptions::role`](super::ConversationOptions::role).

@@ -33,6 +33,8 @@ struct AgreedSkill<'p> {
 impl InstallPlan {
     /// Installs the skills that were decided about: all of them or none. A skill without a decision is left out.
     ///
+    /// An example is at [`Workspace::prepare_install`].
+    ///
     /// # Errors
     /// When the scanner blocks one of them, when a decision is missing that a card asks for, when something changed since the plan was
     /// made, or when a place can't be written.
@@ -65,6 +67,18 @@ impl InstallPlan {
 impl InstallPlan {
     /// Checks decisions as [`InstallPlan::apply`] does, and installs nothing. A refused skill leaves its receipt.
     ///
+    /// ```no_run
+    /// use metier::distribution::{InstallDecision, InstallPlan};
+    ///
+    /// # fn f(plan: &InstallPlan) {
+    /// for skill in plan.skills() {
+    ///     if let Err(why) = plan.check(&[InstallDecision::agree(&skill.card)]) {
+    ///         println!("{}: {why}", skill.card.name);
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the scanner blocks a skill that was decided about, when it is not part of the plan, or when a decision is missing that its card
     /// asks for.
@@ -89,6 +103,8 @@ impl InstallPlan {
 
 impl InstallDecision {
     /// Installs a skill as its card shows it: nothing is approved, and nothing of another origin is replaced.
+    ///
+    /// An example is at [`Workspace::prepare_install`].
     #[must_use]
     pub fn agree(card: &InstallCard) -> Self {
         Self {
@@ -125,6 +141,13 @@ fn agree<'p>(
 }
 
 /// Checks that each text is a permission, such as `shell:exec(git *)`.
+///
+/// ```
+/// use metier::distribution::check_permissions;
+///
+/// assert!(check_permissions(&["shell:exec(git *)".to_owned()]).is_ok());
+/// assert!(check_permissions(&["git".to_owned()]).is_err());
+/// ```
 ///
 /// # Errors
 /// If one of them is not.

@@ -13,6 +13,20 @@ use crate::{
 
 /// A skill that could be installed: what it is, where it comes from, what it asks for, what the scanner found, and what it would replace.
 /// The texts in it were written by the author of the skill: an interface escapes them.
+///
+/// ```
+/// # fn f(plan: &metier::distribution::InstallPlan) {
+/// for card in plan.skills().iter().map(|skill| &skill.card) {
+///     println!("{} from {}: {}", card.name, card.source, card.verdict.verdict.word());
+///     for asked in card.open_with(&[]) {
+///         println!("  it asks for {}: {}", asked.permission, asked.meaning);
+///     }
+///     for obstacle in &card.obstacles {
+///         println!("  {}, final: {}", obstacle.as_str(), obstacle.is_final());
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct InstallCard {
     /// The name in the manifest.
@@ -56,13 +70,17 @@ pub struct InstallCard {
 }
 
 impl InstallCard {
-    /// Whether no decision can install it.
+    /// Whether no decision can install it: one of its obstacles is final.
+    ///
+    /// The example of [`InstallCard`] prints the obstacles that refuse it.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.obstacles.iter().any(InstallObstacle::is_final)
     }
 
     /// The permissions without an answer, after these were approved.
+    ///
+    /// An example is at [`InstallCard`].
     pub fn open_with(&self, approved: &[String]) -> impl Iterator<Item = &InstallCardPermission> {
         let answers = approved.iter().filter_map(|text| {
             let decision = PermissionDecision::Allow;
@@ -80,6 +98,8 @@ impl InstallCard {
 }
 
 /// What installing a skill would do.
+///
+/// The example of [`InstallAction::as_str`] names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstallAction {
     /// Nothing has its name in the scope yet.
@@ -92,6 +112,10 @@ pub enum InstallAction {
 
 impl InstallAction {
     /// The word in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::distribution::InstallAction::Keep.as_str(), "keep");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -102,7 +126,9 @@ impl InstallAction {
     }
 }
 
-/// One permission on a card.
+/// A permission that a skill on a card requests, with the answer so far.
+///
+/// The example of [`InstallCard`] prints them.
 #[derive(Clone, Debug)]
 pub struct InstallCardPermission {
     /// The permission with its scope, as in `shell:exec(git *)`.
@@ -115,7 +141,9 @@ pub struct InstallCardPermission {
     pub is_new: bool,
 }
 
-/// What the scanner found.
+/// The result of the scan of the bytes that would be installed.
+///
+/// The example of [`InstallCard`] prints it.
 #[derive(Clone, Debug)]
 pub struct InstallCardVerdict {
     /// The verdict on exactly these bytes.
@@ -128,7 +156,9 @@ pub struct InstallCardVerdict {
     pub is_accepted: bool,
 }
 
-/// One finding on a card.
+/// A finding of the scanner in a skill on a card.
+///
+/// The example of [`InstallCard`] prints the verdict that follows from them.
 #[derive(Clone, Debug)]
 pub struct InstallCardFinding {
     /// Its severity.
@@ -144,6 +174,8 @@ pub struct InstallCardFinding {
 }
 
 /// The existing skill or folder of the same name.
+///
+/// An example of a card is at [`InstallCard`].
 #[derive(Clone, Debug)]
 pub struct ExistingSkill {
     /// Its folder, or `builtin:NAME`.
@@ -161,6 +193,8 @@ pub struct ExistingSkill {
 }
 
 /// Why a skill can't be installed, or which decision it needs.
+///
+/// The example of [`InstallCard`] prints them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallObstacle {
     /// The scanner blocks it. No flag accepts this.
@@ -184,7 +218,9 @@ pub enum InstallObstacle {
 }
 
 impl InstallObstacle {
-    /// Whether no decision of the user removes it.
+    /// Whether no decision of the user removes it. The others need [`InstallDecision::replace`](super::InstallDecision::replace).
+    ///
+    /// An example is at [`InstallCard`].
     #[must_use]
     pub const fn is_final(&self) -> bool {
         matches!(
@@ -194,6 +230,8 @@ impl InstallObstacle {
     }
 
     /// The word in JSON.
+    ///
+    /// An example is at [`InstallCard`].
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {

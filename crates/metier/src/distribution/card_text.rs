@@ -17,7 +17,13 @@ const MAX_SHOWN: usize = 12;
 /// How much of a description is shown, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// The card as text; `paint` colours a part of it.
+/// The card as text for a terminal; `paint` colours a part of it. Texts of the author are escaped.
+///
+/// ```
+/// # fn f(card: &metier::distribution::InstallCard) {
+/// print!("{}", metier::distribution::card_text(card, &|text, _tone| text.to_owned()));
+/// # }
+/// ```
 #[must_use]
 pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> String {
     let mut out = String::new();

@@ -8,7 +8,9 @@ use metier_policy::{ChangeKind, ChangePreview, ContentBefore, PreviewLine};
 /// Lines that are shown of one file.
 const MAX_LINES: usize = 60;
 
-/// A file that differs.
+/// A file that differs between two states of a skill.
+///
+/// An example is at [`FileDiff::text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDiff {
     /// The path in the skill.
@@ -22,6 +24,8 @@ pub struct FileDiff {
 }
 
 /// How a file differs.
+///
+/// An example is at [`FileChange::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// Only the new state has it.
@@ -41,6 +45,12 @@ pub enum FileChange {
 
 impl FileChange {
     /// The word in JSON.
+    ///
+    /// ```
+    /// use metier::distribution::FileChange;
+    ///
+    /// assert_eq!(FileChange::Changed { added: 1, removed: 2 }.as_str(), "changed");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,6 +63,9 @@ impl FileChange {
 }
 
 /// What only one of two sets contains, sorted.
+///
+/// An example is at [`SetDifference::is_empty`]; that of [`Workspace::prepare_update`](crate::Workspace::prepare_update) counts new
+/// permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetDifference {
     /// Only in the new one.
@@ -74,6 +87,13 @@ impl SetDifference {
     }
 
     /// Whether the two are the same.
+    ///
+    /// ```
+    /// use metier::distribution::SetDifference;
+    ///
+    /// let permissions = SetDifference { added: vec!["shell:exec(git *)".to_owned()], ..SetDifference::default() };
+    /// assert!(!permissions.is_empty());
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
@@ -114,7 +134,16 @@ fn file_diff(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> FileDiff {
 }
 
 impl FileDiff {
-    /// The shown lines, as a unified diff.
+    /// The shown lines, as a unified diff. They were written by the author of the skill: an interface escapes them.
+    ///
+    /// ```
+    /// # fn f(update: &metier::distribution::SkillUpdate) {
+    /// for file in &update.files {
+    ///     println!("{} {}", file.change.as_str(), file.path);
+    ///     print!("{}", file.text());
+    /// }
+    /// # }
+    /// ```
     #[must_use]
     pub fn text(&self) -> String {
         let lines = self.lines.iter();

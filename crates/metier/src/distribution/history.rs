@@ -8,6 +8,8 @@ use super::draft::failed;
 use crate::{Error, Workspace, machine::timestamp, text::one_line};
 
 /// A change that can be undone.
+///
+/// The example of [`Workspace::undo_change`] prints them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeSummary {
     /// Its number.
@@ -21,6 +23,8 @@ pub struct ChangeSummary {
 }
 
 /// A change that was undone.
+///
+/// An example is at [`Workspace::undo`].
 pub type UndoneChange = ChangeSummary;
 
 impl From<&Change> for ChangeSummary {
@@ -39,6 +43,8 @@ impl From<&Change> for ChangeSummary {
 
 impl Workspace {
     /// The changes of installed skills that can be undone, the newest first.
+    ///
+    /// The example of [`Workspace::undo_change`] prints them.
     ///
     /// # Errors
     /// When the records can't be read.
@@ -68,7 +74,20 @@ impl Workspace {
         self.undo_last(&changes, &last)
     }
 
-    /// The same, but only if this is still the last change: the user agreed to undo this one and no other.
+    /// [`Workspace::undo`], but only if this is still the last change: the user agreed to undo this one and no other.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for change in workspace.skill_changes()? {
+    ///     println!("{} {}", change.at, change.title);
+    /// }
+    /// let last = workspace.check_undo()?;
+    /// // … the user agrees to undo this one …
+    /// workspace.undo_change(&last.id)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As of [`Workspace::undo`], and when another change was made since.
@@ -99,6 +118,8 @@ impl Workspace {
     }
 
     /// The change that [`Workspace::undo`] would undo. Nothing is changed.
+    ///
+    /// The example of [`Workspace::undo_change`] asks before it undoes.
     ///
     /// # Errors
     /// As of [`Workspace::undo`].

@@ -22,6 +22,20 @@ impl Workspace {
     /// A plan for the skills of a lock that are not in their places as it states. With `frozen`, a skill that was changed is an error.
     /// The lock itself does not change, and nothing is approved or trusted by it: another person can have written it.
     ///
+    /// ```no_run
+    /// use metier::distribution::{InstallDecision, InstallOptions, InstallScope};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let options = InstallOptions { scope: InstallScope::Project };
+    /// let plan = workspace.prepare_locked(options, true)?;
+    /// let decisions: Vec<InstallDecision> =
+    ///     plan.skills().iter().map(|skill| InstallDecision::agree(&skill.card)).collect();
+    /// plan.apply(&decisions)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When a skill was changed and `frozen` is set; when a source no longer has the bytes of the lock.
     pub fn prepare_locked(

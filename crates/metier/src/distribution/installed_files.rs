@@ -19,6 +19,8 @@ use super::{
 use crate::{Error, Workspace};
 
 /// Files that differ between two states of a skill.
+///
+/// An example is at [`ChangedFiles::all`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedFiles {
     /// Only in the new state.
@@ -46,6 +48,14 @@ impl ChangedFiles {
     }
 
     /// All of them, sorted.
+    ///
+    /// ```
+    /// use metier::distribution::ChangedFiles;
+    ///
+    /// let files = ChangedFiles { added: vec!["b.md".into()], removed: vec!["a.md".into()], ..ChangedFiles::default() };
+    /// assert_eq!(files.all(), ["a.md", "b.md"]);
+    /// assert!(!files.is_empty());
+    /// ```
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         let all = self.added.iter().chain(&self.removed).chain(&self.changed);
@@ -55,6 +65,8 @@ impl ChangedFiles {
     }
 
     /// Whether nothing differs.
+    ///
+    /// An example is at [`ChangedFiles::all`].
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()

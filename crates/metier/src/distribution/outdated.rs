@@ -21,6 +21,8 @@ use crate::{
 };
 
 /// An installed skill, compared with its source.
+///
+/// An example is at [`Workspace::outdated`].
 #[derive(Debug)]
 pub struct UpdateAvailability {
     /// The name of its folder, and in the lock.
@@ -34,7 +36,9 @@ pub struct UpdateAvailability {
 }
 
 impl UpdateAvailability {
-    /// Whether the source contains something else.
+    /// Whether the source contains something else. A source that could not be fetched says nothing, so this is `false`.
+    ///
+    /// An example is at [`Workspace::outdated`].
     #[must_use]
     pub fn is_outdated(&self) -> bool {
         let newest = self.newest.as_ref();

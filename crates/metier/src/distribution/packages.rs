@@ -28,7 +28,9 @@ use crate::{
 /// How many findings an error lists.
 const SHOWN_FINDINGS: usize = 5;
 
-/// How [`Workspace::pack`] works.
+/// Options of [`Workspace::pack`]: by default the package is written to the working directory.
+///
+/// An example is at [`Workspace::pack`].
 #[derive(Clone, Debug, Default)]
 pub struct PackOptions {
     /// The file to write, or the folder to write it to; by default NAME.skill in the working directory.
@@ -44,6 +46,8 @@ pub struct PackOptions {
 }
 
 /// A skill that was packed.
+///
+/// [`Workspace::pack`] returns it and has an example.
 #[derive(Clone, Debug)]
 pub struct PackedSkill {
     /// The name of the skill.

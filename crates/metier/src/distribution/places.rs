@@ -15,7 +15,17 @@ pub(crate) const LOCK_FILE: &str = "metier.lock";
 /// The folder in which changes are written down, below the data folder.
 pub(crate) const CHANGES: &str = "changes";
 
-/// The scope of an installation.
+/// The scope of an installation: the user, or one project.
+///
+/// ```
+/// use metier::distribution::InstallScope;
+///
+/// let scope = InstallScope::of_project(true);
+/// assert_eq!(scope, InstallScope::Project);
+/// assert_eq!(scope.as_str(), "project");
+/// assert_eq!(scope.command("update"), "metier update --project");
+/// assert_eq!(scope.verb(), "add");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InstallScope {
     /// For the user, in every project.
@@ -26,10 +36,12 @@ pub enum InstallScope {
 }
 
 impl InstallScope {
-    /// Both scopes, the user's first.
+    /// Both scopes, the user's first. [`InstallScope`] has an example of one.
     pub const ALL: [Self; 2] = [Self::User, Self::Project];
 
-    /// The project, or the user.
+    /// The project if `is_project`, otherwise the user: for a flag of a command.
+    ///
+    /// An example is at [`InstallScope`].
     #[must_use]
     pub const fn of_project(is_project: bool) -> Self {
         match is_project {
@@ -39,6 +51,8 @@ impl InstallScope {
     }
 
     /// A command as it is typed for the skills of this scope: `metier update`, or `metier update --project`.
+    ///
+    /// An example is at [`InstallScope`].
     #[must_use]
     pub fn command(self, verb: &str) -> String {
         match self {
@@ -48,6 +62,8 @@ impl InstallScope {
     }
 
     /// The word in JSON.
+    ///
+    /// An example is at [`InstallScope`].
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,6 +73,8 @@ impl InstallScope {
     }
 
     /// The source that a skill of this scope has in lists. Approvals belong to it.
+    ///
+    /// An example of a scope is at [`InstallScope`].
     #[must_use]
     pub const fn source(self) -> Source {
         match self {
@@ -65,7 +83,9 @@ impl InstallScope {
         }
     }
 
-    /// The command that installs into it.
+    /// The command that installs into it: `install` or `add`.
+    ///
+    /// An example is at [`InstallScope`].
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
@@ -75,7 +95,9 @@ impl InstallScope {
     }
 }
 
-/// The places of one scope.
+/// The paths of one scope: the folder of its skills, and its lock.
+///
+/// [`Workspace::scope_places`] returns them and has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopePlaces {
     /// The scope that these places belong to.
@@ -87,7 +109,9 @@ pub struct ScopePlaces {
 }
 
 impl ScopePlaces {
-    /// The folder of one skill.
+    /// The folder of one skill, whether it exists or not. The name is that of the lock.
+    ///
+    /// The example of [`Workspace::scope_places`] prints the folder above it.
     #[must_use]
     pub fn skill(&self, name: &str) -> PathBuf {
         self.skills.join(name)

@@ -10,7 +10,9 @@ use metier_policy::{Identity, RequestedPermission};
 use super::{card::InstallCard, places::InstallScope};
 use crate::Workspace;
 
-/// How skills are installed.
+/// Options of an installation: by default for the user.
+///
+/// An example is at [`Workspace::prepare_install`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InstallOptions {
     /// The scope.
@@ -18,6 +20,8 @@ pub struct InstallOptions {
 }
 
 /// Skills that were fetched, scanned and compared with what is installed. Nothing is placed yet.
+///
+/// [`Workspace::prepare_install`] creates one and has an example.
 pub struct InstallPlan {
     pub(crate) workspace: Workspace,
     /// The name of the change in `metier undo --list`, such as `install pdf`.
@@ -33,6 +37,15 @@ pub struct InstallPlan {
 
 impl InstallPlan {
     /// The same plan with the time, the configuration and the stop flag of this workspace, for a plan that is carried out later.
+    ///
+    /// ```no_run
+    /// # fn f(plan: metier::distribution::InstallPlan, workspace: metier::Workspace) -> Result<(), metier::Error> {
+    /// // … the user took an hour to decide …
+    /// let plan = plan.at(&workspace.reopen()?);
+    /// plan.apply(&[])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn at(self, workspace: &Workspace) -> Self {
         Self {
@@ -41,32 +54,50 @@ impl InstallPlan {
         }
     }
 
-    /// The bytes of all its skills.
+    /// The size of all its skills together, in bytes.
+    ///
+    /// The example of [`InstallPlan::left_out`] prints it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.skills.iter().map(|skill| skill.card.bytes).sum()
     }
 
     /// The skills in the order in which they were asked for.
+    ///
+    /// The examples of [`Workspace::prepare_install`] and [`InstallCard`] read them.
     #[must_use]
     pub fn skills(&self) -> &[PlannedSkill] {
         &self.skills
     }
 
     /// The parts that were left out although the whole source was requested, one sentence each.
+    ///
+    /// ```
+    /// # fn f(plan: &metier::distribution::InstallPlan) {
+    /// println!("{} skills, {} bytes", plan.skills().len(), plan.bytes());
+    /// for sentence in plan.left_out() {
+    ///     println!("left out: {sentence}");
+    /// }
+    /// println!("everything that was asked for: {}", !plan.is_partial());
+    /// # }
+    /// ```
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
     /// Whether a skill that was asked for is among what was left out.
+    ///
+    /// The example of [`InstallPlan::left_out`] prints it.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.is_partial
     }
 }
 
-/// One skill of a plan.
+/// One skill of an [`InstallPlan`]; its card is for the user.
+///
+/// An example is at [`Workspace::prepare_install`].
 pub struct PlannedSkill {
     /// Its card for the user.
     pub card: InstallCard,
@@ -87,6 +118,8 @@ pub struct PlannedSkill {
 }
 
 /// The decision about one skill of a plan. A skill without one is not installed.
+///
+/// An example is at [`Workspace::prepare_install`]; [`InstallDecision::agree`] creates one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallDecision {
     /// The name of the skill.
@@ -97,7 +130,9 @@ pub struct InstallDecision {
     pub replace: bool,
 }
 
-/// What was installed.
+/// The result of an installation: each skill, and the change that [`Workspace::undo`] undoes.
+///
+/// [`InstallPlan::apply`] returns it; an example is at [`Workspace::prepare_install`].
 #[derive(Debug)]
 pub struct InstallReport {
     /// The change, for `undo`; none if nothing was different.
@@ -106,7 +141,9 @@ pub struct InstallReport {
     pub skills: Vec<InstalledSkill>,
 }
 
-/// One skill of a report.
+/// One skill of an [`InstallReport`], installed or left out.
+///
+/// An example of an installation is at [`Workspace::prepare_install`].
 #[derive(Clone, Debug)]
 pub struct InstalledSkill {
     /// The card that was decided about.

@@ -13,6 +13,8 @@ use super::{
 use crate::{Error, NoticeLevel, Workspace, explain, text::one_line};
 
 /// A named set of skills.
+///
+/// An example is at [`Workspace::profiles`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillProfile {
     /// Its name.
@@ -90,7 +92,17 @@ impl Workspace {
     }
 
     /// Saves a profile with these skills; without any, with the skills that are enabled now and not built in. With `dry_run` nothing is written.
-    /// Returns the skills of the profile.
+    /// Returns the skills of the profile, and the change of the file.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let (skills, settings) = workspace.save_profile("writing", &["pdf".to_owned()], false)?;
+    /// println!("{} in {}", skills.join(", "), settings.file.display());
+    /// workspace.remove_profile("writing", false)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is no such skill, when there is none at all, or when the configuration can't be written.
@@ -117,7 +129,9 @@ impl Workspace {
         Ok((skills, settings))
     }
 
-    /// Removes a profile. If it is in use, none is in use afterwards.
+    /// Removes a profile. If it is in use, none is in use afterwards. With `dry_run` nothing is written.
+    ///
+    /// An example is at [`Workspace::save_profile`].
     ///
     /// # Errors
     /// When there is no such profile, or when the configuration can't be written.

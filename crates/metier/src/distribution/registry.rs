@@ -44,7 +44,9 @@ const MAX_LISTED: usize = 10_000;
 /// Packages that are downloaded at the same time.
 const PARALLEL: usize = 8;
 
-/// Skills that registries have.
+/// The result of a search in registries.
+///
+/// An example is at [`Workspace::search_registries`].
 #[derive(Clone, Debug, Default)]
 pub struct RegistrySearch {
     /// The skills, each with the registry that has it; the first registry first.
@@ -57,7 +59,9 @@ pub struct RegistrySearch {
     pub failed: Vec<String>,
 }
 
-/// How a package is published.
+/// Options of a publication: by default unsigned, to the first registry.
+///
+/// An example is at [`Workspace::publish`].
 #[derive(Clone, Debug, Default)]
 pub struct PublishOptions {
     /// The registry, if it is not the first one of the configuration.
@@ -72,7 +76,9 @@ pub struct PublishOptions {
     pub dry_run: bool,
 }
 
-/// What was published.
+/// The result of a publication.
+///
+/// [`Workspace::publish`] returns it and has an example.
 #[derive(Clone, Debug)]
 pub struct PublishReport {
     /// The registry.
@@ -86,7 +92,9 @@ pub struct PublishReport {
 }
 
 impl Workspace {
-    /// The registries of the configuration, in their order.
+    /// The addresses in `skills.registry_url` of the configuration, in their order; empty if there are none.
+    ///
+    /// The example of [`Workspace::available_skills`] prints them.
     ///
     /// # Errors
     /// When one is not an address of a registry.
@@ -117,7 +125,19 @@ impl Workspace {
         })
     }
 
-    /// Every skill that the registries have.
+    /// Every skill that the registries have, page by page; of one registry at most about 10,000.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for registry in workspace.registries()? {
+    ///     println!("{registry}");
+    /// }
+    /// let all = workspace.available_skills()?;
+    /// println!("{} of {} skills", all.found.len(), all.total);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As of [`Workspace::search_registries`].
@@ -310,6 +330,16 @@ impl Workspace {
 
     /// Checks a token and keeps it for a registry; with `dry_run` it is only checked.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let account = workspace.login("https://skills.example", "TOKEN", false)?;
+    /// println!("{} with {}", account.owner, account.scope);
+    /// workspace.logout("https://skills.example", false)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the registry can't be reached or does not know the token, or the token can't be kept.
     pub fn login(
@@ -336,6 +366,8 @@ impl Workspace {
 
     /// Forgets the token of a registry; returns whether there was one. With `dry_run` it is kept.
     ///
+    /// An example is at [`Workspace::login`].
+    ///
     /// # Errors
     /// When the tokens can't be read or written.
     pub fn logout(&self, registry: &str, dry_run: bool) -> Result<bool, Error> {
@@ -349,6 +381,20 @@ impl Workspace {
     }
 
     /// Packs a skill, or takes a `.skill` file, and publishes it. `password` is called if the key that signs is encrypted.
+    ///
+    /// ```no_run
+    /// use metier::distribution::registry::PublishOptions;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let options = PublishOptions { sign: true, ..PublishOptions::default() };
+    /// let report = workspace.publish("skills/pdf", &options, &mut || Ok("the password of the key".to_owned()))?;
+    /// if let Some(answer) = report.answer {
+    ///     println!("{} {} is {:?} at {}", answer.name, answer.version, answer.status, report.registry);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the skill can't be packed, or the registry can't be reached or refuses it. A quarantined package is not an error.
@@ -377,7 +423,17 @@ impl Workspace {
         })
     }
 
-    /// Yanks a version for a reason, or makes it available again.
+    /// Yanks a version for a reason; without a reason it is available again. Returns the address of the registry and the version.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let (registry, version) = workspace.check_yanked("pdf", "1.2.0", None)?;
+    /// println!("{} {} of {registry}", version.name, version.version);
+    /// workspace.set_yanked("pdf", "1.2.0", Some("it writes outside the project"), None)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the registry can't be reached or refuses it.
@@ -399,7 +455,9 @@ impl Workspace {
         Ok((address.to_string(), version))
     }
 
-    /// The version as [`Workspace::set_yanked`] would change it. Only reads from the registry.
+    /// Checks that [`Workspace::set_yanked`] can change a version, which is returned as it is now. Only reads from the registry.
+    ///
+    /// An example is at [`Workspace::set_yanked`].
     ///
     /// # Errors
     /// When the registry can't be reached, does not have the version, or does not know the token.

@@ -11,6 +11,8 @@ use super::{
 use crate::{Error, Workspace, text::one_line};
 
 /// A skill that was removed, or would be.
+///
+/// An example is at [`Workspace::remove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemovedSkill {
     /// The name of its folder.
@@ -25,6 +27,8 @@ pub struct RemovedSkill {
 
 impl Workspace {
     /// Finds installed skills by name, first those of the project. With a scope, only there.
+    ///
+    /// An example is at [`Workspace::remove`].
     ///
     /// # Errors
     /// When one of them is not installed.
@@ -147,6 +151,16 @@ impl Workspace {
 
     /// Brings a removed skill back with its files and its entry in the lock, as they were.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let removed = workspace.check_restore("pdf", None)?;
+    /// println!("it comes back to {}", removed.place);
+    /// workspace.restore("pdf", None)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When it was not removed, when something has its name now, or when its content is no longer kept.
     pub fn restore(&self, name: &str, scope: Option<InstallScope>) -> Result<RemovedSkill, Error> {
@@ -154,6 +168,8 @@ impl Workspace {
     }
 
     /// The skill that [`Workspace::restore`] would restore. Nothing is changed.
+    ///
+    /// The example of [`Workspace::restore`] asks before it restores.
     ///
     /// # Errors
     /// As of [`Workspace::restore`].

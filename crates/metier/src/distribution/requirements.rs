@@ -9,7 +9,9 @@ use semver::{Version, VersionReq};
 
 use crate::{Error, Workspace, explain};
 
-/// Skills with what they require.
+/// Skills, each with the skills that it requires.
+///
+/// An example is at [`Workspace::requirement_tree`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequirementTree {
     /// The skills that were asked about.
@@ -18,7 +20,9 @@ pub struct RequirementTree {
     pub conflicts: Vec<String>,
 }
 
-/// A skill in the tree.
+/// A skill in a [`RequirementTree`].
+///
+/// [`Workspace::requirement_tree`] returns them and has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredSkill {
     /// Its name.
@@ -38,6 +42,8 @@ pub struct RequiredSkill {
 }
 
 /// Whether the requirement of a skill is met.
+///
+/// An example is at [`RequirementState::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequirementState {
     /// It is installed in a version that fits.
@@ -52,6 +58,12 @@ pub enum RequirementState {
 
 impl RequirementState {
     /// The word in JSON.
+    ///
+    /// ```
+    /// use metier::distribution::RequirementState;
+    ///
+    /// assert_eq!(RequirementState::WrongVersion.as_str(), "wrong_version");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -14,6 +14,8 @@ use super::{
 use crate::{Error, Workspace, text::one_line};
 
 /// A state of a skill whose bytes are kept.
+///
+/// An example is at [`Workspace::kept_revisions`].
 #[derive(Clone, Debug)]
 pub struct StoredRevision {
     /// The version and digest.
@@ -26,6 +28,18 @@ pub struct StoredRevision {
 
 impl Workspace {
     /// The states of an installed skill to which it can be rolled back, and the one that it has now; the newest first.
+    ///
+    /// ```no_run
+    /// use metier::distribution::InstallScope;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for kept in workspace.kept_revisions("pdf", InstallScope::User)? {
+    ///     println!("{}, installed now: {}", kept.revision.label(), kept.is_current);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the skill is not installed, or when the lock can't be read.

@@ -24,6 +24,8 @@ use crate::{Error, NoticeLevel, Workspace};
 const MAX_TEXT: usize = 64 << 10;
 
 /// A key that was generated.
+///
+/// [`Workspace::generate_key`] returns it and has an example.
 #[derive(Clone, Debug)]
 pub struct GeneratedKey {
     /// The file with the secret key.
@@ -37,6 +39,8 @@ pub struct GeneratedKey {
 }
 
 /// A package with a signature.
+///
+/// [`Workspace::sign_package`] and [`Workspace::verify_package`] return it, each with an example.
 #[derive(Clone, Debug)]
 pub struct SignedFile {
     /// The skill, its version and the digest of its files.
@@ -50,6 +54,8 @@ pub struct SignedFile {
 }
 
 /// The result of verifying a signature, compared with the skill's known signer.
+///
+/// An example of a verification is at [`Workspace::verify_package`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignerStatus {
     /// There is no signature, and no signer is known.
@@ -69,7 +75,9 @@ pub enum SignerStatus {
     Unverifiable,
 }
 
-/// How a package is signed.
+/// Options of a signature: by default with the key in the data folder.
+///
+/// An example is at [`Workspace::sign_package`].
 #[derive(Clone, Debug, Default)]
 pub struct SignOptions {
     /// The secret key, if it is not the user's usual one.
@@ -82,6 +90,8 @@ pub struct SignOptions {
 
 impl Workspace {
     /// The files that [`Workspace::generate_key`] would write: the secret key and the public one. Nothing is written.
+    ///
+    /// The example of [`Workspace::generate_key`] calls it.
     ///
     /// # Errors
     /// When there is a file already.
@@ -96,7 +106,19 @@ impl Workspace {
         Ok((secret, public))
     }
 
-    /// Generates a key to sign packages with. The secret key is written to this file, or to the data folder; the public key beside it.
+    /// Generates a key to sign packages with. The secret key is written to this file, or to the data folder; the public key beside it. With
+    /// a password the secret key is encrypted.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let (secret, public) = workspace.check_key_files(None)?;
+    /// println!("it will write {} and {}", secret.display(), public.display());
+    /// let generated = workspace.generate_key(None, Some("a long password"))?;
+    /// println!("the public key is {}", generated.key);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is a file already: a key is never replaced.
@@ -133,7 +155,20 @@ impl Workspace {
         })
     }
 
-    /// Signs a package. `password` is called if the secret key is encrypted.
+    /// Signs a package; the signature is written beside it. `password` is called if the secret key is encrypted.
+    ///
+    /// ```no_run
+    /// use metier::distribution::{packages::PackOptions, signing::SignOptions};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let packed = workspace.pack("skills/pdf", &PackOptions::default())?;
+    /// let options = SignOptions::default();
+    /// let signed = workspace.sign_package(&packed.file, &options, &mut || Ok("the password of the key".to_owned()))?;
+    /// println!("{}: {} signed it", signed.signature.display(), signed.key);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the package or the key can't be read, or when there is another signature already.
@@ -185,6 +220,17 @@ impl Workspace {
     /// Verifies the signature of a package with this key, or with the signer that is known for the skill. With `remember`, the key becomes
     /// the known signer.
     ///
+    /// ```no_run
+    /// # use std::path::Path;
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let key = workspace.public_key("publisher.pub")?;
+    /// let verified = workspace.verify_package(Path::new("pdf.skill"), Some(&key), true)?;
+    /// println!("{} {} is of {}", verified.package.name, verified.package.version, verified.key);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the signature does not match, when another key signed, or when no signer is known and no key was given.
     pub fn verify_package(
@@ -233,6 +279,17 @@ impl Workspace {
 
     /// The key that signed this skill when it was trusted; `None` if no signer is known.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// match workspace.known_signer("pdf")? {
+    ///     Some(key) => println!("signed by {key}"),
+    ///     None => workspace.remember_signer("pdf", &workspace.public_key("publisher.pub")?)?,
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the file with the key can't be read: it then protects nothing.
     pub fn known_signer(&self, skill: &str) -> Result<Option<PublicKey>, Error> {
@@ -255,6 +312,8 @@ impl Workspace {
     }
 
     /// Makes a key the known signer of a skill, instead of the one before.
+    ///
+    /// An example is at [`Workspace::known_signer`].
     ///
     /// # Errors
     /// When the data folder can't be written.
@@ -281,6 +340,8 @@ impl Workspace {
     }
 
     /// Reads a public key: its line, or a file.
+    ///
+    /// The example of [`Workspace::verify_package`] reads one.
     ///
     /// # Errors
     /// When it is neither.
@@ -358,6 +419,8 @@ fn read_package(file: &Path) -> Result<(Vec<u8>, SignedPackage), Error> {
 }
 
 /// The name, the version and the digest of a skill; `None` if its manifest is not valid or its name is not one of a package.
+///
+/// [`Workspace::verify_package`] returns the same for a file, and has an example.
 #[must_use]
 pub fn described(tree: &PackageTree) -> Option<SignedPackage> {
     let text = |name| tree.get(name).map(String::from_utf8_lossy);

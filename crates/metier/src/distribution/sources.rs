@@ -37,6 +37,8 @@ const MAX_NAMED: usize = 40;
 const MAX_ABOUT: usize = 70;
 
 /// A source as it was typed, and which of its skills are asked for.
+///
+/// An example is at [`Workspace::prepare_install`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceRequest {
     /// The source: a folder, an archive, `owner/repo`, a URL, or the name of a skill in a registry.
@@ -48,6 +50,13 @@ pub struct SourceRequest {
 }
 
 /// Asks which skills of a source to install when none was named: the positions of the chosen ones, or `None` if there is no terminal to ask on.
+///
+/// ```
+/// use metier::distribution::OfferChooser;
+///
+/// let all: OfferChooser<'_> = &|_source, offers| Some((0..offers.len()).collect());
+/// assert_eq!(all("owner/repo", &[]), Some(Vec::new()));
+/// ```
 pub type OfferChooser<'c> = &'c dyn Fn(&str, &[SkillOffer]) -> Option<Vec<usize>>;
 
 /// The skills that were read from all sources.
@@ -226,7 +235,17 @@ impl Workspace {
         }
     }
 
-    /// Lists what a source offers.
+    /// Lists the skills and plugins that a source offers. It is fetched for that, and nothing of it is kept.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for offer in workspace.offers("owner/repo")? {
+    ///     println!("{}: {}", offer.name, offer.description);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When it can't be fetched, or offers nothing.
@@ -508,6 +527,15 @@ pub(crate) fn not_fetched(error: &FetchError) -> Error {
 
 impl Workspace {
     /// Set it to stop fetching and waiting; see [`Settings::stop`](crate::Settings::stop).
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let stop = std::sync::Arc::clone(workspace.stop());
+    /// std::thread::spawn(move || stop.store(true, std::sync::atomic::Ordering::Relaxed));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn stop(&self) -> &Arc<AtomicBool> {
         &self.settings.stop

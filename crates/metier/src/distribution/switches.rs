@@ -18,6 +18,8 @@ use crate::{
 const PROJECT_CONFIG: &str = ".metier/config.toml";
 
 /// A change of a configuration file.
+///
+/// The example of [`Workspace::switch_skills`] prints the file.
 #[derive(Debug)]
 pub struct SettingsChange {
     /// The file.
@@ -29,6 +31,8 @@ pub struct SettingsChange {
 }
 
 /// A skill that was enabled or disabled.
+///
+/// An example is at [`Workspace::switch_skills`].
 #[derive(Debug)]
 pub struct SwitchedSkill {
     /// The name in its manifest.
@@ -38,6 +42,8 @@ pub struct SwitchedSkill {
 }
 
 /// What enabling or disabling skills did.
+///
+/// [`Workspace::switch_skills`] returns it and has an example.
 #[derive(Debug)]
 pub struct SwitchReport {
     /// Each of the skills.

@@ -25,6 +25,13 @@ use super::{
 use crate::{Error, NoticeLevel, Workspace, text::one_line};
 
 /// An agent that gets a skill, and how. Its text is what the lock contains: `claude-code`, or `claude-code=copy`.
+///
+/// ```
+/// let target: metier::distribution::AgentTarget = "claude-code=copy".parse()?;
+/// assert!(target.copy);
+/// assert_eq!(target.to_string(), "claude-code=copy");
+/// # Ok::<(), metier::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentTarget {
     /// Which agent.
@@ -82,7 +89,7 @@ fn unknown_agent(word: &str) -> Error {
     }
 }
 
-/// Which skills go to which agents.
+/// Which skills go to which agents. An example is at [`Workspace::sync`].
 #[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
     /// The scope whose skills they are.
@@ -99,7 +106,7 @@ pub struct SyncOptions {
     pub dry_run: bool,
 }
 
-/// A skill in the folder of another agent.
+/// A skill in the folder of another agent. The example of [`Workspace::sync`] prints them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncedPlace {
     /// The skill.
@@ -112,7 +119,7 @@ pub struct SyncedPlace {
     pub action: SyncAction,
 }
 
-/// What was done at the place of an agent.
+/// The change at the place of an agent. An example is at [`SyncAction::as_str`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncAction {
     /// A link was created.
@@ -131,6 +138,10 @@ pub enum SyncAction {
 
 impl SyncAction {
     /// The word in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::distribution::SyncAction::Link.as_str(), "link");
+    /// ```
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -143,7 +154,7 @@ impl SyncAction {
         }
     }
 
-    /// The existing content, if it was left unchanged.
+    /// The existing content, if it was left unchanged. The example of [`Workspace::sync`] prints the action.
     #[must_use]
     pub const fn found(&self) -> Option<&'static str> {
         match self {
@@ -152,14 +163,14 @@ impl SyncAction {
         }
     }
 
-    /// Whether the content of the place was changed.
+    /// Whether the content of the place was changed. The example of [`Workspace::sync`] prints the action.
     #[must_use]
     pub const fn is_change(&self) -> bool {
         matches!(self, Self::Link | Self::Copy | Self::Remove)
     }
 }
 
-/// What a synchronization did.
+/// The result of [`Workspace::sync`], which has an example.
 #[derive(Debug)]
 pub struct SyncReport {
     /// Every place, by skill and agent.
@@ -232,6 +243,17 @@ impl Workspace {
     }
 
     /// The agents whose folders are on this machine, or in the project, and are not the folder of installed skills.
+    ///
+    /// ```no_run
+    /// use metier::distribution::{InstallScope, SyncOptions};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let to = workspace.present_agents(InstallScope::User).into_iter().map(str::to_owned).collect();
+    /// workspace.sync(&SyncOptions { to, ..SyncOptions::default() })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn present_agents(&self, scope: InstallScope) -> Vec<&'static str> {
         let is_there = |folder: &Path| folder.parent().is_some_and(Path::is_dir);
@@ -536,6 +558,13 @@ impl ChangeDraft<'_> {
 
 impl InstallPlan {
     /// Puts the skills of the plan into the folders of these agents too, as [`Workspace::sync`] does.
+    ///
+    /// ```no_run
+    /// # fn f(mut plan: metier::distribution::InstallPlan) -> Result<(), metier::Error> {
+    /// plan.for_agents(&["claude-code".to_owned()])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is no such agent, or when it has no folder in the scope.

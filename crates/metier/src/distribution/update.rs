@@ -25,7 +25,7 @@ use crate::{Error, Workspace, permissions::PermissionDecision, text::one_line};
 /// The largest skill that is read to be compared.
 const MAX_TREE: usize = 256 << 20;
 
-/// Which skills are updated, and what happens to local edits.
+/// Which skills are updated, and what happens to local edits. An example is at [`Workspace::prepare_update`].
 #[derive(Clone, Debug, Default)]
 pub struct UpdateOptions {
     /// The scope whose skills they are.
@@ -37,6 +37,8 @@ pub struct UpdateOptions {
 }
 
 /// What happens to files of a skill that were edited since it was installed.
+///
+/// The example of [`Workspace::prepare_rollback`] refuses them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LocalEdits {
     /// They stop the update of the skill.
@@ -49,6 +51,23 @@ pub enum LocalEdits {
 }
 
 /// Newer versions of skills that were fetched, scanned and compared. Nothing is changed yet.
+///
+/// ```no_run
+/// use metier::distribution::{UpdateDecision, UpdatePlan, UpdateState};
+///
+/// # fn f(plan: UpdatePlan) -> Result<(), metier::Error> {
+/// let mut decisions = Vec::new();
+/// for update in plan.updates().iter().filter(|one| matches!(one.state, UpdateState::Ready)) {
+///     let decision = UpdateDecision { name: update.name.clone(), ..UpdateDecision::default() };
+///     match plan.objection(&decision) {
+///         None => decisions.push(decision),
+///         Some(why) => println!("{}: {why}", update.name),
+///     }
+/// }
+/// plan.apply(&decisions)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct UpdatePlan {
     /// The command that carries it out: `update` or `rollback`.
     verb: &'static str,
@@ -59,7 +78,7 @@ pub struct UpdatePlan {
     workspace: Workspace,
 }
 
-/// The planned result for one skill.
+/// The planned result for one skill. An example is at [`UpdatePlan`].
 #[derive(Debug)]
 pub struct SkillUpdate {
     /// The name of its folder, and in the lock.
@@ -84,7 +103,7 @@ pub struct SkillUpdate {
     kept_permissions: Vec<String>,
 }
 
-/// One state of a skill.
+/// One state of a skill: its version, its commit, its bytes. An example is at [`SkillRevision::label`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillRevision {
     /// The version that its manifest states.
@@ -113,6 +132,13 @@ impl SkillRevision {
     }
 
     /// The version, or the beginning of the commit or of the digest.
+    ///
+    /// ```
+    /// use metier::{Digest, distribution::SkillRevision};
+    ///
+    /// let revision = SkillRevision { version: Some("1.2.0".into()), commit: None, digest: Digest([0; 32]) };
+    /// assert_eq!(revision.label(), "1.2.0");
+    /// ```
     #[must_use]
     pub fn label(&self) -> String {
         let short = |text: &str| text.chars().take(12).collect();
@@ -127,7 +153,7 @@ impl SkillRevision {
     }
 }
 
-/// What can be done about a skill.
+/// The state of one skill in an update. The example of [`UpdatePlan`] selects those that can be updated.
 #[derive(Debug)]
 pub enum UpdateState {
     /// It is the newest.
@@ -148,6 +174,10 @@ pub enum UpdateState {
 
 impl UpdateState {
     /// The word in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::distribution::UpdateState::Ready.as_str(), "ready");
+    /// ```
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -159,7 +189,7 @@ impl UpdateState {
     }
 }
 
-/// The decision about one skill. A skill without one is not updated.
+/// The decision about one skill. A skill without one is not updated. An example is at [`UpdatePlan`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpdateDecision {
     /// The name of the skill.
@@ -170,7 +200,7 @@ pub struct UpdateDecision {
     pub accept_signer: bool,
 }
 
-/// What was updated.
+/// The result of [`UpdatePlan::apply`]: the updated skills. An example is at [`UpdatePlan`].
 #[derive(Debug, Default)]
 pub struct UpdateReport {
     /// The change, for `undo`; none if nothing was different.
@@ -475,7 +505,7 @@ fn bare(
 }
 
 impl UpdatePlan {
-    /// The same plan for a later moment; see [`InstallPlan::at`].
+    /// The same plan for a later moment, as [`InstallPlan::at`], which has an example.
     #[must_use]
     pub fn at(self, workspace: &Workspace) -> Self {
         Self {
@@ -485,19 +515,21 @@ impl UpdatePlan {
         }
     }
 
-    /// The bytes of all new versions.
+    /// The size of all new versions, in bytes. An example of a plan is at [`UpdatePlan`].
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.plan.as_ref().map_or(0, InstallPlan::bytes)
     }
 
-    /// Every skill that was compared, sorted by name.
+    /// Every skill that was compared, sorted by name. An example is at [`UpdatePlan`].
     #[must_use]
     pub fn updates(&self) -> &[SkillUpdate] {
         &self.updates
     }
 
     /// The plan of an update's installation: its card has the permissions, the verdict and the obstacles.
+    ///
+    /// The example of [`SkillUpdate::unapproved`] calls it.
     #[must_use]
     pub fn planned(&self, name: &str) -> Option<&PlannedSkill> {
         let skills = self.plan.iter().flat_map(|plan| plan.skills());
@@ -507,12 +539,16 @@ impl UpdatePlan {
 
     /// Why a decision can't be carried out, if that is so: a new permission is not approved, the signer changed, the scanner blocks it, or
     /// local edits are in the way.
+    ///
+    /// An example is at [`UpdatePlan`].
     #[must_use]
     pub fn objection(&self, decision: &UpdateDecision) -> Option<Error> {
         self.agree(decision).err()
     }
 
     /// Changes the skills that were decided about: all of them or none.
+    ///
+    /// An example is at [`UpdatePlan`].
     ///
     /// # Errors
     /// When there is an objection to a decision, or when a place can't be written.
@@ -613,6 +649,17 @@ impl UpdatePlan {
 impl SkillUpdate {
     /// The new permissions that these answers do not cover, and nothing else decided about.
     ///
+    /// ```no_run
+    /// # fn f(plan: &metier::distribution::UpdatePlan) -> Result<(), metier::Error> {
+    /// for update in plan.updates() {
+    ///     if let Some(planned) = plan.planned(&update.name) {
+    ///         println!("{} asks for {}", update.name, update.unapproved(planned, &[])?.join(", "));
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When an answer is not a permission.
     pub fn unapproved(
@@ -637,7 +684,7 @@ impl SkillUpdate {
         Ok(open.map(|asked| asked.want.to_string()).collect())
     }
 
-    /// Why it can't be updated.
+    /// The reason why it can't be updated, as an error. The example of [`UpdatePlan`] prints objections.
     #[must_use]
     pub fn refusal(&self) -> Error {
         let word = shell_word(&self.name);

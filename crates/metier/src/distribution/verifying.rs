@@ -14,6 +14,8 @@ use super::{
 use crate::{Error, Workspace, text::one_line};
 
 /// How an installed skill compares with its lock.
+///
+/// The example of [`Workspace::verify_skills`] compares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstalledState {
     /// It has exactly the bytes of the lock.
@@ -28,6 +30,10 @@ pub enum InstalledState {
 
 impl InstalledState {
     /// The word in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::distribution::InstalledState::Missing.as_str(), "missing");
+    /// ```
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -40,6 +46,8 @@ impl InstalledState {
 }
 
 /// An installed skill that was compared with its lock.
+///
+/// An example is at [`Workspace::verify_skills`].
 #[derive(Clone, Debug)]
 pub struct VerifiedSkill {
     /// The name of its folder.
@@ -135,6 +143,18 @@ impl Workspace {
 
     /// A plan that keeps an edited skill as it is now: it is scanned again, and the lock gets its digest. Approvals of the bytes before
     /// the edit no longer apply.
+    ///
+    /// ```no_run
+    /// use metier::distribution::InstallDecision;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let plan = workspace.prepare_acceptance("pdf", None)?;
+    /// let decision = InstallDecision::agree(&plan.skills()[0].card);
+    /// plan.apply(&[decision])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When it is not installed, or contains what can't be installed, such as links.

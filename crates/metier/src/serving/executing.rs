@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{Error, RenderedSkill, Session, Skills, Workspace};
 
-/// How a skill is executed.
+/// The ways in which a skill is executed.
 ///
 /// An example is at [`Workspace::execute_for_model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub enum ExecutionMode {
 
 impl ExecutionMode {
     /// The stable name used in JSON.
+    ///
+    /// ```
+    /// assert_eq!(metier::ExecutionMode::Fork.as_str(), "fork");
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +38,7 @@ impl ExecutionMode {
     }
 }
 
-/// What executing a skill means.
+/// The result of [`Workspace::execute_for_model`]: a text, or work that the caller starts.
 ///
 /// An example is at [`Workspace::execute_for_model`].
 pub enum ExecutionPlan {
@@ -136,7 +140,9 @@ impl Workspace {
 }
 
 impl PlannedWorkflow {
-    /// The folder of the skill.
+    /// The folder of the skill, which names it whatever else has the same name.
+    ///
+    /// An example is at [`Workspace::execute_for_model`].
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
@@ -145,6 +151,8 @@ impl PlannedWorkflow {
 
 impl Session {
     /// Runs a workflow that [`Workspace::execute_for_model`] planned, in this session.
+    ///
+    /// An example is at [`Workspace::execute_for_model`].
     ///
     /// # Errors
     /// As for [`Session::activate`] and [`Session::run`].
@@ -157,6 +165,19 @@ impl Session {
 #[cfg(feature = "agent")]
 impl Workspace {
     /// Has an agent follow a skill that [`Workspace::execute_for_model`] planned, with the model of the configuration, and returns its answer.
+    ///
+    /// ```no_run
+    /// use metier::ExecutionPlan;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.agent_skills()?;
+    /// if let ExecutionPlan::Fork(planned) = workspace.execute_for_model(&skills, "research", "llamas")? {
+    ///     println!("{}", workspace.follow_planned(&skills, &planned)?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When no model is configured, and as for [`Conversation::send`](crate::agent::Conversation::send).
@@ -188,7 +209,20 @@ impl Workspace {
 
     /// The model that skills of a session can ask, if one is configured; `stop` ends its answers.
     ///
-    /// An example is at [`Workspace::skill_model`].
+    /// ```no_run
+    /// use metier::SessionOptions;
+    /// # use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let (skills, stop) = (workspace.skills()?, Arc::default());
+    /// let model = workspace.model_for_skills(&skills, &stop);
+    /// let options = SessionOptions { model, stop: Some(stop), ..SessionOptions::default() };
+    /// let session = workspace.session(&skills, options)?;
+    /// # let _ = session;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn model_for_skills(
         &self,

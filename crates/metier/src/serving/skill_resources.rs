@@ -49,7 +49,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// Files that a model reads as they are; others are code and data.
 const PROSE: [&str; 7] = ["", "adoc", "markdown", "md", "mdx", "rst", "txt"];
 
-/// Gives out whole skills, scanned, to a host that verifies them.
+/// Whole scanned skills, for a host that reads their files itself and verifies each against a digest.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), metier::Error> {
@@ -142,7 +142,9 @@ impl SkillResourceCache {
 }
 
 impl ExposedSkills {
-    /// For the skills of a workspace.
+    /// Those of these skills that can be published.
+    ///
+    /// An example is at [`ExposedSkills`].
     ///
     /// # Errors
     /// When a rule of the user's own for the scanner is wrong.
@@ -158,11 +160,15 @@ impl ExposedSkills {
     }
 
     /// The skills whose cards allow that they are published, by name: each name once. Nothing is read.
+    ///
+    /// An example is at [`ExposedSkills`].
     pub fn candidates(&self) -> impl Iterator<Item = Skill<'_>> {
         self.by_name().iter().filter_map(|at| self.skill(*at))
     }
 
-    /// The candidates with a greater name.
+    /// The candidates with a greater name, for the next page of a list.
+    ///
+    /// The example of [`ExposedSkills`] lists all of them.
     pub fn candidates_after(&self, name: &str) -> impl Iterator<Item = Skill<'_>> {
         let by_name = self.by_name();
         let is_before = |at: &usize| self.skill(*at).is_some_and(|skill| *skill.name() <= *name);
@@ -171,6 +177,8 @@ impl ExposedSkills {
     }
 
     /// The skill with a URI, which can be that of its SKILL.md, of another file, or of a folder.
+    ///
+    /// The example of [`ExposedSkills::read`] finds one.
     #[must_use]
     pub fn candidate_of(&self, uri: &str) -> Option<Skill<'_>> {
         let name = name_in(uri)?;
@@ -181,6 +189,8 @@ impl ExposedSkills {
     }
 
     /// Why the skill of a URI is not a candidate; nothing if there is none.
+    ///
+    /// The example of [`ExposedSkills::read`] prints it.
     #[must_use]
     pub fn objection(&self, uri: &str) -> Option<Error> {
         let skill = self.workspace.lookup(&self.skills, name_in(uri)?).ok()?;
@@ -208,6 +218,8 @@ impl ExposedSkills {
     }
 
     /// A skill with a description of each of its files, if it can be published.
+    ///
+    /// An example is at [`ExposedSkills`].
     ///
     /// # Errors
     /// When it can't be read, when the scanner blocks it, or when it can't be published, with the reason.
@@ -240,6 +252,19 @@ impl ExposedSkills {
     }
 
     /// A file of a published skill by its URI, compared letter by letter, with its bytes.
+    ///
+    /// ```no_run
+    /// # fn f(exposed: &metier::ExposedSkills) -> Result<(), metier::Error> {
+    /// let uri = "skill://pdf/references/forms.md";
+    /// let Some(skill) = exposed.candidate_of(uri) else {
+    ///     return Err(exposed.objection(uri).unwrap_or(metier::Error::unmet("not-found", "no such skill")));
+    /// };
+    /// if let Some((file, bytes)) = exposed.read(skill, uri)? {
+    ///     println!("{}: {} bytes, {}", file.path, bytes.len(), file.digest);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As for [`ExposedSkills::publish`].
