@@ -3,6 +3,9 @@
 //! The instructions are not judged. Their effects are limited by the sandbox's grant at run time,
 //! so only a module that our sandbox runs is read like this. What remains is text: the names of imports and exports,
 //! and data that a model may see. A file whose sections do not add up to its size is not a module.
+//!
+//! `wasmparser` is not used: a file with one wrong byte still has text that a model may see, and the library without features would need
+//! another package for reading lengths and names.
 
 use super::bytes::ByteReader;
 

@@ -1,6 +1,6 @@
 //! Tags, attributes and text of XML and HTML.
 //!
-//! Browsers and Office accept malformed documents, which a strict parser would reject. This one never fails: a `<`
+//! Browsers and Office accept malformed documents, which a strict parser (`quick-xml`) would reject. This one never fails: a `<`
 //! that opens nothing is text, a tag that never ends ends the document.
 
 /// A piece of a document.
