@@ -23,12 +23,10 @@ use std::{
 };
 
 use globset::{GlobBuilder, GlobMatcher};
+use metier_model::{IgnoreReader, IgnoreRules};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::execution::{
-    ActExecutor, ActResult, ExecutionError, files,
-    ignored::{IgnoreReader, IgnoreRules, is_ignored},
-};
+use crate::execution::{ActExecutor, ActResult, ExecutionError, files, ignored};
 
 /// The maximum number of files, and of lines in files.
 const MAX_PATHS: usize = 1_000;
@@ -211,11 +209,11 @@ impl<'n> SearchWalk<'n> {
             never,
             hidden,
             git: folder.iter().any(|name| name == ".git"),
-            ignore: IgnoreReader::new(),
+            ignore: IgnoreReader::new(&ignored::KINDS),
             left: MAX_ENTRIES,
             truncated: false,
         };
-        let rules = walk.ignore.rules_for(folder);
+        let rules = ignored::rules_for(&mut walk.ignore, folder);
         walk.open(folder, rules);
         walk
     }
@@ -223,7 +221,7 @@ impl<'n> SearchWalk<'n> {
     /// Enters a folder that was found.
     fn enter(&mut self, folder: &Path) {
         let above = self.open.last().and_then(|open| open.rules.clone());
-        let rules = self.ignore.below(folder, above);
+        let rules = ignored::below(&mut self.ignore, folder, above);
         self.open(folder, rules);
     }
 
@@ -262,7 +260,8 @@ impl<'n> SearchWalk<'n> {
             if is_hidden || is_git || self.never.contains(&path) {
                 continue;
             }
-            if !is_ignored(folder.rules.as_ref(), &path, kind.is_dir()) {
+            let rules = folder.rules.as_ref();
+            if !rules.is_some_and(|rules| rules.exclude(&path, kind.is_dir())) {
                 return Some((path, kind));
             }
         }
