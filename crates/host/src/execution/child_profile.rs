@@ -18,8 +18,8 @@ use crate::{
     child::{ChildError, watch::remove_tree},
     execution::{ActExecutor, ExecutionError, LIMITS},
     sandbox::{
-        Guard, KERNEL, NetworkAccess, PlaceIdentity, Protection, SandboxProfile, StandIn, Trails,
-        credential_places, machine_keys,
+        DeniedPlaces, Guard, KERNEL, NetworkAccess, PlaceIdentity, Protection, SandboxProfile,
+        StandIn, Trails, credential_places, machine_keys,
         place_state::{exactly, identity},
         shown, system_read,
     },
@@ -304,6 +304,11 @@ impl ActExecutor {
             .with_other_names(secret.collect())
     }
 
+    /// The same, to compare paths with.
+    pub(super) fn never_read(&self) -> DeniedPlaces {
+        DeniedPlaces::new(self.denied())
+    }
+
     /// The same for a child, which has its own temporary folder and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
@@ -517,7 +522,7 @@ impl ActExecutor {
                 let mut found = Vec::new();
                 let mut left = MAX_MATCHED;
                 let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-                let never = self.denied();
+                let never = self.never_read();
                 collect(&base, &names, pattern, &never, &mut left, &mut found);
                 if to_write {
                     found.retain(|path| self.protection().covering(path).is_none());
@@ -577,7 +582,7 @@ fn collect(
     folder: &Path,
     names: &[String],
     pattern: &PathPattern,
-    never: &[PathBuf],
+    never: &DeniedPlaces,
     left: &mut usize,
     found: &mut Vec<PathBuf>,
 ) {
@@ -597,7 +602,7 @@ fn collect(
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         if kind.is_file() && pattern.matches(&all) {
             found.push(entry.path());
-        } else if kind.is_dir() && !never.contains(&entry.path()) {
+        } else if kind.is_dir() && !never.cover(&entry.path()) {
             collect(&entry.path(), &names, pattern, never, left, found);
         }
     }
