@@ -25,7 +25,8 @@ use crate::{
     },
 };
 
-/// The folders that are kept in memory.
+/// The folder of devices, and the one in it whose files are kept in memory.
+const DEVICES: &str = "/dev";
 const IN_MEMORY: &str = "/dev/shm";
 
 /// The kind of program that is started.
@@ -320,14 +321,19 @@ impl ActExecutor {
         mounts.with_other_names(secret.collect())
     }
 
-    /// The file systems in which the kernel shows processes, memory and devices, except for a project and home that are in memory.
+    /// The file systems in which the kernel shows processes, memory and devices. Where the project, the home or the temporary files are
+    /// in memory, these are all entries of `/dev` but that one.
     fn kernel_places(&self) -> Vec<PathBuf> {
         let terms = self.grant.terms();
         let mut places = self.protection().mounts().kernel_places();
         let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
         let home = terms.home.as_deref().is_some_and(in_memory);
-        if home || in_memory(&terms.project) || in_memory(&self.host.temporary) {
-            places.retain(|place| place != Path::new("/dev"));
+        let is_used = home || in_memory(&terms.project) || in_memory(&self.host.temporary);
+        // If it can't be listed, all of it stays closed.
+        if let Some(listed) = fs::read_dir(DEVICES).ok().filter(|_| is_used) {
+            places.retain(|place| place != Path::new(DEVICES));
+            let entries = listed.flatten().map(|entry| entry.path());
+            places.extend(entries.filter(|path| path != Path::new(IN_MEMORY)));
         }
         places
     }
@@ -488,7 +494,8 @@ impl ActExecutor {
         let closed = self.rooms().into_iter().chain(self.kernel_places());
         let mounts = self.protection().mounts();
         let closed = mounts.with_other_names(closed.collect());
-        if closed.iter().any(|place| base.starts_with(place)) {
+        let is_kernel = KERNEL.iter().any(|place| base == Path::new(place));
+        if is_kernel || closed.iter().any(|place| base.starts_with(place)) {
             return Err(never());
         }
         self.straight(pattern)?;
