@@ -5,6 +5,7 @@ use std::path::Path;
 use metier_model::IGNORE_FILE_RULE;
 
 pub use crate::machine::{ago, parse_time, timestamp};
+pub use metier_model::model_text::is_hidden;
 pub use metier_model::template::split_arguments;
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
