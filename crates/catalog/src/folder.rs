@@ -178,9 +178,37 @@ impl SkillLocation {
         max_bytes: u64,
         max_files: usize,
     ) -> Result<(Digest, Fingerprint), ReadError> {
+        self.digest_counted(&mut Total::new(max_bytes), max_files)
+    }
+
+    /// The same within what is left for several skills, from which its bytes and files are taken.
+    ///
+    /// # Errors
+    /// If a file can't be read, or a limit is exceeded. Then all files that it may have are taken.
+    pub fn digest_from(
+        &self,
+        max_bytes: u64,
+        max_files: usize,
+        left: &mut DigestBudget,
+    ) -> Result<(Digest, Fingerprint), ReadError> {
+        let mut total = Total::new(max_bytes.min(left.bytes));
+        let max_files = max_files.min(left.files);
+        let found = self.digest_counted(&mut total, max_files);
+        left.bytes -= total.seen.min(total.limit);
+        left.files -= match found {
+            Ok(_) => total.files.min(max_files),
+            Err(_) => max_files,
+        };
+        found
+    }
+
+    fn digest_counted(
+        &self,
+        total: &mut Total,
+        max_files: usize,
+    ) -> Result<(Digest, Fingerprint), ReadError> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut states = States::default();
-        let mut total = Total::new(max_bytes);
         let folders = match self {
             Self::Remote(skill) => return Ok((skill.digest(), states.fingerprint(0))),
             Self::Builtin(skill) => {
@@ -205,6 +233,7 @@ impl SkillLocation {
                 Ok(())
             })?,
         };
+        total.files += folders;
         Ok((digest_of(lines), states.fingerprint(folders)))
     }
 
@@ -642,17 +671,32 @@ fn builtin_files(skill: &BuiltinSkill) -> Vec<FileEntry> {
 /// A count of bytes with a limit.
 pub(crate) struct Total {
     seen: u64,
+    files: usize,
     limit: u64,
+}
+
+/// What may still be hashed of several skills together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DigestBudget {
+    /// Bytes of files.
+    pub bytes: u64,
+    /// Files and folders.
+    pub files: usize,
 }
 
 impl Total {
     pub(crate) fn new(limit: u64) -> Self {
-        Self { seen: 0, limit }
+        Self {
+            seen: 0,
+            files: 0,
+            limit,
+        }
     }
 
     /// Counts the bytes of a file, up to the limit.
     pub(crate) fn add(&mut self, file: &Visited<'_>) -> Result<(), ReadError> {
         self.seen = self.seen.saturating_add(file.size);
+        self.files += 1;
         if self.seen > self.limit {
             return Err(ReadError::TooLarge {
                 path: file.shown(),

@@ -47,7 +47,7 @@ pub use builtin::{BUILTINS, BuiltinSkill};
 pub use copy::CopyError;
 pub use discover::{DiscoveryLimits, DiscoveryOptions, discover};
 pub use entry::{Catalog, CatalogEntry, ManifestFiles, SkillLocation};
-pub use folder::{FileEntry, ReadError, Resource};
+pub use folder::{DigestBudget, FileEntry, ReadError, Resource};
 pub use index::IndexHome;
 pub use machine_facts::MachineFacts;
 pub use manifest_file::{has_file, read_bytes, read_named, read_small};

@@ -1,8 +1,8 @@
 //! The names of the files of a project, except those that its ignore files exclude.
 //!
-//! The project is not trusted at this point, so no link is followed, an ignore file that is a FIFO or a gigabyte is
-//! not read, and the number is limited. Folders close to the root are listed first, so that a limit cuts off the
-//! deepest ones. `.gitignore` and `.ignore` apply with and without a git folder; those above the project, the user's
+//! The project is not trusted at this point, so no link is followed, the number of files, the length of their names and the time
+//! are limited, and ignore files have the limits of [`IgnoreReader`]. Folders close to the root are listed first, so that a limit
+//! cuts off the deepest ones. `.gitignore` and `.ignore` apply with and without a git folder; those above the project, the user's
 //! own and `.git/info/exclude` don't: the result depends only on the project.
 
 use std::{
@@ -10,13 +10,11 @@ use std::{
     fs,
     path::{Path, PathBuf},
     rc::Rc,
+    time::{Duration, Instant},
 };
 
-use ignore::{
-    Match,
-    gitignore::{Gitignore, GitignoreBuilder},
-};
-use rustix::fs::fstat;
+use metier_model::{IgnoreFile, IgnoreReader, IgnoreRules, MAX_IGNORE_FILE};
+use rustix::{fs::fstat, io::Errno};
 
 use crate::manifest_file::{OPEN, check, read_all};
 
@@ -27,6 +25,10 @@ pub struct ProjectLimits {
     pub files: usize,
     /// The maximum number of files and folders that are visited, including ignored ones.
     pub entries: usize,
+    /// The maximum number of bytes in the paths of listed files and of folders that are still to be visited.
+    pub path_bytes: usize,
+    /// The maximum time.
+    pub time: Duration,
 }
 
 impl Default for ProjectLimits {
@@ -34,6 +36,8 @@ impl Default for ProjectLimits {
         Self {
             files: 50_000,
             entries: 200_000,
+            path_bytes: 16 << 20,
+            time: Duration::from_secs(30),
         }
     }
 }
@@ -47,10 +51,9 @@ pub struct ProjectFiles {
     pub truncated: bool,
     /// The number of folders that could not be read.
     pub unreadable: usize,
+    /// The first ignore files that exist and are not used, relative to the project.
+    pub unused: Vec<PathBuf>,
 }
-
-/// The maximum size of an ignore file that is read.
-const MAX_IGNORE_FILE: u64 = 1 << 20;
 
 /// Folders that never contain files of the project, ignored or not.
 const NEVER: &[&str] = &[
@@ -82,6 +85,9 @@ const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
     let mut found = ProjectFiles::default();
     let mut seen = 0;
+    let mut bytes = 0;
+    let started = Instant::now();
+    let mut ignore = IgnoreReader::new(&IGNORE_FILES);
     let mut folders = VecDeque::from([(PathBuf::new(), None)]);
     while let Some((folder, above)) = folders.pop_front() {
         let Ok(listed) = fs::read_dir(root.join(&folder)) else {
@@ -94,10 +100,12 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
             .take(limits.entries.saturating_sub(seen) + 1)
             .collect();
         entries.sort_by_key(fs::DirEntry::file_name);
-        let rules = IgnoreStack::below(root, &folder, above);
+        // Paths are compared relative to the project, so that no folder above it can match.
+        let rules = ignore.below(&folder, false, above, |path| ignore_file(&root.join(path)));
         for entry in entries {
             seen += 1;
-            if seen > limits.entries || found.files.len() >= limits.files {
+            let is_late = started.elapsed() > limits.time;
+            if seen > limits.entries || found.files.len() >= limits.files || is_late {
                 found.truncated = true;
                 break;
             }
@@ -105,15 +113,22 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            if is_ignored(rules.as_ref(), &path, kind.is_dir()) {
+            let is_ignored = |rules: &Rc<IgnoreRules>| rules.exclude(&path, kind.is_dir());
+            let is_known = kind.is_dir() || kind.is_file() || kind.is_symlink();
+            if !is_known || rules.as_ref().is_some_and(is_ignored) {
                 continue;
             }
+            if kind.is_dir() && NEVER.iter().any(|name| entry.file_name() == *name) {
+                continue;
+            }
+            bytes += path.as_os_str().len();
+            if bytes > limits.path_bytes {
+                found.truncated = true;
+                break;
+            }
             if kind.is_dir() {
-                let never = NEVER.iter().any(|name| entry.file_name() == *name);
-                if !never {
-                    folders.push_back((path, rules.clone()));
-                }
-            } else if kind.is_file() || kind.is_symlink() {
+                folders.push_back((path, rules.clone()));
+            } else {
                 found.files.push(path.to_string_lossy().into_owned());
             }
         }
@@ -122,59 +137,22 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
         }
     }
     found.files.sort_unstable();
+    found.unused = ignore.into_unused();
     found
 }
 
-/// The ignore files of a folder and of the folders above it.
-struct IgnoreStack {
-    own: Vec<Gitignore>,
-    above: Option<Rc<IgnoreStack>>,
-}
-
-impl IgnoreStack {
-    /// The rules in a folder: those above it, if it has none.
-    fn below(root: &Path, folder: &Path, above: Option<Rc<Self>>) -> Option<Rc<Self>> {
-        let own: Vec<Gitignore> = IGNORE_FILES
-            .iter()
-            .filter_map(|name| read(root, folder, name))
-            .collect();
-        if own.is_empty() {
-            above
-        } else {
-            Some(Rc::new(Self { own, above }))
-        }
+/// Opens an ignore file without following a link or waiting for a FIFO.
+fn ignore_file(path: &Path) -> IgnoreFile {
+    let file = match rustix::fs::open(path, OPEN, rustix::fs::Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT | Errno::NOTDIR) => return IgnoreFile::Absent,
+        Err(_) => return IgnoreFile::Unread,
+    };
+    let regular = fstat(&file).is_ok_and(|stat| check(&stat, MAX_IGNORE_FILE).is_ok());
+    match regular.then(|| read_all(&file, MAX_IGNORE_FILE)) {
+        Some(Ok(content)) => IgnoreFile::Read(content),
+        _ => IgnoreFile::Unread,
     }
-}
-
-/// Reads an ignore file. An invalid line is skipped, as in git.
-fn read(root: &Path, folder: &Path, name: &str) -> Option<Gitignore> {
-    let file = root.join(folder).join(name);
-    let file = rustix::fs::open(&file, OPEN, rustix::fs::Mode::empty()).ok()?;
-    check(&fstat(&file).ok()?, MAX_IGNORE_FILE).ok()?;
-    let content = read_all(&file, MAX_IGNORE_FILE).ok()?;
-    let text = String::from_utf8_lossy(&content);
-    // Paths are compared relative to the project, so that no folder above it can match.
-    let mut builder = GitignoreBuilder::new(folder);
-    for line in text.trim_start_matches('\u{feff}').lines() {
-        builder.add_line(None, line).ok();
-    }
-    builder.build().ok().filter(|rules| !rules.is_empty())
-}
-
-/// The nearest rule decides; in one folder `.ignore` comes before `.gitignore`.
-fn is_ignored(rules: Option<&Rc<IgnoreStack>>, path: &Path, is_folder: bool) -> bool {
-    let mut rules = rules;
-    while let Some(level) = rules {
-        for own in &level.own {
-            match own.matched(path, is_folder) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => {}
-            }
-        }
-        rules = level.above.as_ref();
-    }
-    false
 }
 
 #[cfg(test)]
@@ -282,7 +260,12 @@ mod tests {
     fn a_cap_is_reported_and_omits_the_deepest_entries() {
         let root = project(&[("a/deep/1", ""), ("a/2", ""), ("z", ""), ("y", "")]);
         let limited = |files, entries| {
-            let found = project_files(root.path(), ProjectLimits { files, entries });
+            let limits = ProjectLimits {
+                files,
+                entries,
+                ..ProjectLimits::default()
+            };
+            let found = project_files(root.path(), limits);
             (found.files.join(" "), found.truncated)
         };
         assert_eq!(limited(2, 100), ("y z".into(), true));
@@ -290,6 +273,39 @@ mod tests {
         assert_eq!(limited(4, 100), ("a/2 a/deep/1 y z".into(), false));
         assert_eq!(limited(100, 3), ("y z".into(), true));
         assert_eq!(limited(100, 6), ("a/2 a/deep/1 y z".into(), false));
+    }
+
+    #[test]
+    fn long_paths_and_a_late_end_are_reported_like_a_cap() {
+        let root = project(&[("a/2", ""), ("a/3", ""), ("z", "")]);
+        let limited = |path_bytes, time| {
+            let limits = ProjectLimits {
+                path_bytes,
+                time,
+                ..ProjectLimits::default()
+            };
+            let found = project_files(root.path(), limits);
+            (found.files.join(" "), found.truncated)
+        };
+        let ample = Duration::from_secs(1_000);
+        assert_eq!(limited(8, ample), ("a/2 a/3 z".into(), false));
+        assert_eq!(limited(7, ample), ("a/2 z".into(), true));
+        assert_eq!(limited(1_000, Duration::ZERO), (String::new(), true));
+    }
+
+    // case 243, 16
+    #[test]
+    fn an_ignore_file_beyond_a_limit_ignores_nothing_and_is_named() {
+        let many = "?\n".repeat(524_288);
+        let root = project(&[
+            (".gitignore", &many),
+            ("x", ""),
+            ("a/.gitignore", "x\n"),
+            ("a/x", ""),
+        ]);
+        let found = project_files(root.path(), ProjectLimits::default());
+        assert_eq!(found.files, [".gitignore", "a/.gitignore", "x"]);
+        assert_eq!(found.unused, [Path::new(".gitignore")]);
     }
 
     #[test]

@@ -108,6 +108,7 @@ mod tests {
         let limits = ProjectLimits {
             files: 2,
             entries: 100,
+            ..ProjectLimits::default()
         };
         let part = ProjectState::now(root.path(), limits);
         let whole = ProjectState::now(root.path(), ProjectLimits::default());

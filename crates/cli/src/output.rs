@@ -12,7 +12,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use metier::{Machine, NoticeLevel, Notices, ProgressWatcher, TaskProgress};
+use metier::{Machine, NoticeLevel, Notices, ProgressWatcher, TaskProgress, text::is_hidden};
 use metier_wire::{NoticeDocument, ProgressDocument};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -379,10 +379,11 @@ fn begins_word(before: &str) -> bool {
     last.is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '(' | '"'))
 }
 
-/// Text that can't do more than be read: what a terminal would obey is spelled out. Each character for itself, so that nothing comes of
-/// a sequence that arrives in pieces.
+/// Text that can't do more than be read: what a terminal would obey is spelled out, and what changes the order of letters or hides
+/// some, by the definition that applies to text for a model. Each character for itself, so that nothing comes of a sequence that
+/// arrives in pieces.
 pub(crate) fn inert(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let acts = |c: char| c == '\r' || is_hidden(c);
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
@@ -500,6 +501,23 @@ mod tests {
     use metier::WorkKind;
 
     use super::*;
+
+    // case 245, 59
+    #[test]
+    fn text_that_is_inert_looks_like_what_it_is() {
+        for (text, expected) in [
+            ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("\u{2066}a\u{2069}", "\\u{2066}a\\u{2069}"),
+            ("\u{61c}a", "\\u{61c}a"),
+            ("a\u{200b}b\u{ad}c\u{feff}", "a\\u{200b}b\\u{ad}c\\u{feff}"),
+            ("a\u{e0041}", "a\\u{e0041}"),
+            ("a\u{2028}b", "a\\u{2028}b"),
+            ("a\rb\u{1b}[2J\u{9b}", "a\\u{d}b\\u{1b}[2J\\u{9b}"),
+            ("a\n\tb 👩\u{200d}💻 שלום", "a\n\tb 👩\u{200d}💻 שלום"),
+        ] {
+            assert_eq!(inert(text), expected);
+        }
+    }
 
     #[test]
     fn progress_names_the_skills_and_bytes_that_are_known() {

@@ -27,6 +27,9 @@ use crate::{
 /// The folder below the cache for the projects of skill tests.
 pub(crate) const TEST_PROJECTS: &str = "tests";
 
+/// The file with the tokens of registries, in the data folder.
+pub(crate) const REGISTRY_TOKENS: &str = "registry-tokens.json";
+
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
     "LANG",
@@ -206,7 +209,7 @@ fn own(database: &Path) -> impl Iterator<Item = PathBuf> {
         name.into()
     });
     // What is installed, and what was replaced.
-    let beside = ["metier.lock", "changes", "objects"];
+    let beside = ["metier.lock", "changes", "objects", REGISTRY_TOKENS];
     files.chain(beside.map(|name| database.with_file_name(name)))
 }
 

@@ -29,7 +29,7 @@ pub use metier_select::{
 use crate::{
     Error, NoticeLevel, Skills, Workspace, explain,
     searching::{self, SEARCHED, SearchScope},
-    text::{count, one_line},
+    text::{count, one_line, unused_ignore_file},
 };
 
 /// A task, and what is known about it.
@@ -470,6 +470,9 @@ impl Workspace {
         if listed.unreadable > 0 {
             let folders = count(listed.unreadable, "folder");
             warn(&format!("{folders} of the project can't be read"));
+        }
+        for file in &listed.unused {
+            warn(&unused_ignore_file(file));
         }
         listed
     }

@@ -1,6 +1,11 @@
 //! Text for people: safe on a terminal, quoted for a shell, counted.
 
+use std::path::Path;
+
+use metier_model::IGNORE_FILE_RULE;
+
 pub use crate::machine::{ago, parse_time, timestamp};
+pub use metier_model::model_text::is_hidden;
 pub use metier_model::template::split_arguments;
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
@@ -40,6 +45,12 @@ pub enum Tone {
 pub fn one_line(text: &str) -> String {
     let visible = visible(text);
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The sentence about an ignore file that is beyond a limit.
+pub(crate) fn unused_ignore_file(file: &Path) -> String {
+    let file = one_line(&file.to_string_lossy());
+    format!("{file} is not used as an ignore file: {IGNORE_FILE_RULE}")
 }
 
 /// The beginning of a text, with `…` in place of what does not fit.

@@ -28,8 +28,8 @@ use crate::text::one_line;
 /// The maximum number of watched folders: each one takes a kilobyte of the kernel's memory.
 const MAX_FOLDERS: usize = 200_000;
 
-/// The maximum depth below a place.
-const MAX_DEPTH: usize = 24;
+/// The maximum depth below the folder of a skill: a deeper folder is an error of the digest (`skill_files.rs` of the catalog).
+const MAX_DEPTH: usize = 64;
 
 /// The maximum depth of a folder that belongs to no skill: the deepest one that a list reads by default, and some more.
 const MAX_DEPTH_OF_SKILLS: usize = 8;
@@ -37,8 +37,10 @@ const MAX_DEPTH_OF_SKILLS: usize = 8;
 /// The number of changes that are kept one by one.
 const MAX_TOUCHED: usize = 4_096;
 
-/// Folders that are not watched: they hold no skills, or many files that are never listed.
-const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
+/// Folders outside skills that are not watched: they hold no skills, or many files that are never listed. In a skill only a `.git` at the top
+/// is left out: the digest covers everything else.
+const SKIPPED_FOLDERS: [&str; 2] = [GIT, "node_modules"];
+const GIT: &str = ".git";
 
 /// What happens to a file of records that is written or replaced. SQLite opens its files for writing, and as root sets their owner, when it only
 /// reads: those events would make us read the records, and cause the same events again.
@@ -147,27 +149,41 @@ struct WatchedFolder {
     names: Option<BTreeMap<OsString, EntryKind>>,
     /// Whether it is one of the requested places: if it disappears, another folder has to be watched.
     is_place: bool,
+    kind: WatchedKind,
     level: FolderLevel,
     /// The last update in which it was requested.
     round: u64,
 }
 
-/// The depth of a folder below its watched place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WatchedKind {
+    Folder,
+    /// A folder that contains a manifest.
+    Skill,
+    /// A file of a skill that has other names, perhaps in other skills.
+    SharedFile,
+}
+
+/// The position of a folder: below its place, or below the folder of its skill.
 #[derive(Clone, Copy)]
 struct FolderLevel {
     depth: usize,
     /// Whether it belongs to a skill: links in there are not followed.
     in_skill: bool,
+    /// Whether the folder above it is that of a skill, and is in no other skill.
+    is_top_of_skill: bool,
 }
 
 impl FolderLevel {
     const TOP: Self = Self {
         depth: 0,
         in_skill: false,
+        is_top_of_skill: false,
     };
     const LAST: Self = Self {
         depth: MAX_DEPTH,
         in_skill: true,
+        is_top_of_skill: false,
     };
 
     fn is_last(self) -> bool {
@@ -177,10 +193,20 @@ impl FolderLevel {
         }
     }
 
-    fn below(self, in_skill: bool) -> Self {
+    /// The level of the folders in a folder, which is that of a skill or not.
+    fn below(self, is_skill: bool) -> Self {
         Self {
-            depth: self.depth + 1,
-            in_skill: self.in_skill || in_skill,
+            depth: if is_skill { 1 } else { self.depth + 1 },
+            in_skill: self.in_skill || is_skill,
+            is_top_of_skill: is_skill && !self.in_skill,
+        }
+    }
+
+    /// Whether a folder of this level and name is not watched.
+    fn skips(self, name: &OsStr) -> bool {
+        match self.in_skill {
+            true => self.is_top_of_skill && name == GIT,
+            false => SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped),
         }
     }
 }
@@ -266,7 +292,7 @@ impl WatchedFolders {
         };
         match is_whole {
             true => self.walk(real, FolderLevel::TOP, true, seen),
-            false => self.add(real, None, true, FolderLevel::LAST),
+            false => self.add(real, None, true, FolderLevel::LAST).map(drop),
         }
     }
 
@@ -292,6 +318,7 @@ impl WatchedFolders {
             false,
             FolderLevel::LAST,
         )
+        .map(drop)
     }
 
     /// Watches a folder and everything below it, each folder once. Links are followed as lists follow them: not in a skill.
@@ -311,12 +338,24 @@ impl WatchedFolders {
                 continue;
             }
             // First the watch, then the list: an entry that appears in between is reported.
-            self.add(folder.clone(), None, is_place, level)?;
+            let id = self.add(folder.clone(), None, is_place, level)?;
             let Some(entries) = fs::read_dir(&folder).ok().filter(|_| !level.is_last()) else {
                 continue;
             };
             let entries: Vec<fs::DirEntry> = entries.filter_map(Result::ok).collect();
-            let below = level.below(entries.iter().any(is_manifest));
+            let is_skill = entries.iter().any(|entry| is_manifest(&entry.file_name()));
+            let below = level.below(is_skill);
+            if let Some(watched) = id.and_then(|id| self.folders.get_mut(&id)) {
+                watched.kind = match is_skill {
+                    true => WatchedKind::Skill,
+                    false => WatchedKind::Folder,
+                };
+            }
+            for entry in entries.iter().filter(|_| below.in_skill) {
+                if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                    self.add_if_shared(entry.path())?;
+                }
+            }
             let inner = entries.iter().filter_map(|entry| folder_at(entry, below));
             left.extend(inner.map(|inner| (inner, below, false)));
         }
@@ -329,36 +368,19 @@ impl WatchedFolders {
         entry: Option<(&OsStr, EntryKind)>,
         is_place: bool,
         level: FolderLevel,
-    ) -> Result<(), Unwatched> {
+    ) -> Result<Option<i32>, Unwatched> {
         if self.folders.len() >= MAX_FOLDERS {
             return Err(Unwatched::NoMoreWatches);
         }
-        let flags = WatchFlags::ATTRIB
-            | WatchFlags::CLOSE_WRITE
-            | WatchFlags::CREATE
-            | WatchFlags::DELETE
-            | WatchFlags::DELETE_SELF
-            | WatchFlags::MODIFY
-            | WatchFlags::MOVE_SELF
-            | WatchFlags::MOVED_FROM
-            | WatchFlags::MOVED_TO
-            | WatchFlags::EXCL_UNLINK
-            | WatchFlags::ONLYDIR;
-        let id = match inotify::add_watch(&*self.queue, &path, flags) {
-            Ok(id) => id,
-            Err(Errno::NOSPC) => return Err(Unwatched::NoMoreWatches),
-            // It is gone again, or no list can read it either: the folder above it reports when that changes.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return Ok(()),
-            Err(error) => {
-                let folder = one_line(&path.to_string_lossy());
-                return Err(Unwatched::Unreadable(folder, error));
-            }
+        let Some(id) = watch(&self.queue, &path, IN_FOLDER)? else {
+            return Ok(None);
         };
         let round = self.round;
         let folder = self.folders.entry(id).or_insert_with(|| WatchedFolder {
             path: path.clone(),
             names: Some(BTreeMap::new()),
             is_place: false,
+            kind: WatchedKind::Folder,
             level,
             round: 0,
         });
@@ -379,6 +401,29 @@ impl WatchedFolders {
             }
             // Every entry matters already.
             (Some(_), None) => {}
+        }
+        Ok(Some(id))
+    }
+
+    /// Watches a file of a skill if it has several names: written under another name, it causes no event in this folder.
+    fn add_if_shared(&mut self, path: PathBuf) -> Result<(), Unwatched> {
+        let is_shared = |state: fs::Metadata| state.is_file() && state.nlink() > 1;
+        if !path.symlink_metadata().is_ok_and(is_shared) {
+            return Ok(());
+        }
+        if self.folders.len() >= MAX_FOLDERS {
+            return Err(Unwatched::NoMoreWatches);
+        }
+        if let Some(id) = watch(&self.queue, &path, IN_FILE)? {
+            let file = WatchedFolder {
+                path,
+                names: None,
+                is_place: false,
+                kind: WatchedKind::SharedFile,
+                level: FolderLevel::LAST,
+                round: self.round,
+            };
+            self.folders.insert(id, file);
         }
         Ok(())
     }
@@ -418,15 +463,29 @@ impl WatchedFolders {
                 },
                 (None, Some(name)) => {
                     let path = folder.path.join(name);
-                    if is_new && !folder.level.is_last() {
-                        appeared.push((path.clone(), folder.level.below(false)));
+                    let came_or_went = flags.intersects(
+                        ReadFlags::CREATE
+                            | ReadFlags::DELETE
+                            | ReadFlags::MOVED_FROM
+                            | ReadFlags::MOVED_TO,
+                    );
+                    if came_or_went && is_manifest(name) && !folder.level.in_skill {
+                        // The folder became that of a skill, or no longer is: other folders in it matter now.
+                        appeared.push((folder.path.clone(), folder.level));
+                    } else if is_new && !folder.level.is_last() {
+                        let is_skill = folder.kind == WatchedKind::Skill;
+                        appeared.push((path.clone(), folder.level.below(is_skill)));
                     }
                     changes.touch(path);
                 }
                 (_, None) => {
                     let is_gone = flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF);
                     is_moved |= is_gone && folder.is_place;
-                    if folder.names.is_none() {
+                    if folder.kind == WatchedKind::SharedFile {
+                        // Its other names can be in other skills.
+                        changes.any = true;
+                        changes.touched = None;
+                    } else if folder.names.is_none() {
                         changes.touch(folder.path.clone());
                     }
                 }
@@ -448,7 +507,7 @@ impl WatchedFolders {
         let mut seen = HashSet::new();
         for (path, level) in appeared {
             let is_link = path.is_symlink();
-            let is_passed_over = SKIPPED_FOLDERS.iter().any(|name| path.ends_with(name));
+            let is_passed_over = path.file_name().is_some_and(|name| level.skips(name));
             if is_passed_over || is_link && level.in_skill {
                 continue;
             }
@@ -456,11 +515,44 @@ impl WatchedFolders {
                 true => path.canonicalize().ok(),
                 false => Some(path),
             };
-            if let Some(real) = real.filter(|real| real.is_dir()) {
+            let Some(real) = real else { continue };
+            if real.is_dir() {
                 self.walk(real, level, false, &mut seen)?;
+            } else if level.in_skill {
+                self.add_if_shared(real)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Changes of a folder and of what is in it.
+const IN_FOLDER: WatchFlags = IN_FILE
+    .union(WatchFlags::CREATE)
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MOVED_FROM)
+    .union(WatchFlags::MOVED_TO)
+    .union(WatchFlags::EXCL_UNLINK)
+    .union(WatchFlags::ONLYDIR);
+
+/// Changes of one file.
+const IN_FILE: WatchFlags = WatchFlags::ATTRIB
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MODIFY)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::DONT_FOLLOW);
+
+/// Watches a path. `None` if it is gone again, or if no list can read it either: the folder above it reports when that changes.
+fn watch(queue: &OwnedFd, path: &Path, flags: WatchFlags) -> Result<Option<i32>, Unwatched> {
+    match inotify::add_watch(queue, path, flags) {
+        Ok(id) => Ok(Some(id)),
+        Err(Errno::NOSPC) => Err(Unwatched::NoMoreWatches),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
+        Err(error) => {
+            let path = one_line(&path.to_string_lossy());
+            Err(Unwatched::Unreadable(path, error))
+        }
     }
 }
 
@@ -489,10 +581,7 @@ fn for_each_waiting(queue: BorrowedFd<'_>, mut call: impl FnMut(&Event<'_>)) {
 /// The folder that an entry is, or leads to.
 fn folder_at(entry: &fs::DirEntry, level: FolderLevel) -> Option<PathBuf> {
     let kind = entry.file_type().ok()?;
-    if SKIPPED_FOLDERS
-        .iter()
-        .any(|name| entry.file_name() == *name)
-    {
+    if level.skips(&entry.file_name()) {
         return None;
     }
     match kind.is_symlink() {
@@ -505,9 +594,8 @@ fn folder_at(entry: &fs::DirEntry, level: FolderLevel) -> Option<PathBuf> {
     }
 }
 
-/// Whether a folder with this entry is a skill.
-fn is_manifest(entry: &fs::DirEntry) -> bool {
-    let name = entry.file_name();
+/// Whether a folder with an entry of this name is a skill.
+fn is_manifest(name: &OsStr) -> bool {
     let manifests = ["SKILL.md", "SKILL.yaml", "SKILL.yml"];
     manifests.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
@@ -542,6 +630,74 @@ mod tests {
         assert_eq!(watched.look().0, WatchedChanges::none());
         kept.trust(&path, "2026-01-01T00:00:00Z").unwrap();
         assert!(watched.look().0.records);
+    }
+
+    fn write(file: &Path, text: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    // case 249, 151
+    #[test]
+    fn what_the_digest_of_a_skill_covers_is_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let at = |path: &str| root.join(path);
+        let deep = format!("skills/a/{}/x", vec!["d"; MAX_DEPTH].join("/"));
+        let covered = [
+            "skills/a/x",
+            "skills/a/node_modules/x/index.js",
+            "skills/a/vendor/.git/hooks/x",
+            "skills/a/vendor/node_modules/x",
+            "skills/a/inner/SKILL.md",
+            "skills/a/inner/.git/x",
+            "skills/a/shared",
+            &deep,
+        ];
+        let ignored = ["skills/a/.git/x", "skills/node_modules/a/x"];
+        let look = |watched: &mut WatchedFolders| {
+            let (changes, done) = watched.look();
+            done.unwrap();
+            changes.any
+        };
+        // Watched as it is found, and as it appears; its manifest last.
+        for is_late in [false, true] {
+            let mut watched = WatchedFolders::new().unwrap();
+            let places = WatchedPlaces {
+                whole: [at("skills")].into(),
+                ..WatchedPlaces::default()
+            };
+            if is_late {
+                fs::remove_dir_all(at("skills")).unwrap();
+                fs::create_dir(at("skills")).unwrap();
+                watched.follow(places.clone()).unwrap();
+            }
+            for file in covered.iter().chain(&ignored) {
+                write(&at(file), "1");
+                if is_late {
+                    look(&mut watched);
+                }
+            }
+            let other = root.join(format!("other-{is_late}"));
+            fs::hard_link(at("skills/a/shared"), &other).unwrap();
+            write(&at("skills/a/SKILL.md"), "1");
+            match is_late {
+                true => assert!(look(&mut watched)),
+                false => watched.follow(places).unwrap(),
+            }
+            assert!(!look(&mut watched));
+            for file in covered {
+                write(&at(file), "2");
+                assert!(look(&mut watched), "{file}, {is_late}");
+                assert!(!look(&mut watched), "{file}, {is_late}");
+            }
+            write(&other, "3");
+            assert!(look(&mut watched), "{is_late}");
+            for file in ignored {
+                write(&at(file), "2");
+                assert!(!look(&mut watched), "{file}, {is_late}");
+            }
+        }
     }
 
     /// Where each event that is read causes another one, reading ends nevertheless, and the rest is there the next time.

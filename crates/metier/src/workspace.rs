@@ -554,9 +554,13 @@ impl Workspace {
         let given = given.chain(&self.settings.skill_dirs);
         let given = given.map(|path| machine.work.join(path));
         let config = machine.config_file.as_ref();
+        // The rules of scans, and the program that runs hooks.
+        let named = [&self.config.scan.rules_dir, &self.config.hooks.deno];
+        let named = named.into_iter().flatten().map(|path| self.expand(path));
         usual
             .into_iter()
             .map(|root| root.path)
+            .chain(named)
             .chain(given)
             .chain(AgentFiles::read(self).folders)
             .chain(config.map(|file| machine.work.join(file)))

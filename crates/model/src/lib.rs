@@ -28,6 +28,7 @@ mod diagnostic;
 mod frontmatter;
 mod frontmatter_comparison;
 pub mod hooks;
+mod ignored;
 mod manifest;
 pub mod model_text;
 pub mod name;
@@ -50,6 +51,7 @@ pub use condition::Condition;
 pub use diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Position, Strictness};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use frontmatter_comparison::frontmatter_difference;
+pub use ignored::{IGNORE_FILE_RULE, IgnoreFile, IgnoreReader, IgnoreRules, MAX_IGNORE_FILE};
 pub use manifest::{
     Authorship, CodeLimits, CompatibilityRule, ComposabilityRule, Contract, InvocationRules, Json,
     SkillCode, SkillContext, SkillManifest, SkillOrder, ToolDefinition, ToolRules, Triggers,

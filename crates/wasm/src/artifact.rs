@@ -11,7 +11,10 @@
 
 use wasmtime::{Engine, Module, component::Component};
 
-use crate::{engine::refused, error::WasmLoadError, sealed_file::SealedFile};
+use crate::{
+    engine::refused, error::WasmLoadError, limits::WasmLimits, process_memory::MemoryShare,
+    sealed_file::SealedFile,
+};
 
 /// Output of our own compiler.
 pub struct CompiledCode(Vec<u8>);
@@ -58,6 +61,20 @@ pub(crate) enum CodeOrigin<'a> {
 }
 
 impl CodeOrigin<'_> {
+    /// The part of this process's memory that it takes once it is loaded.
+    pub(crate) fn share(&self) -> Result<MemoryShare, WasmLoadError> {
+        let size = match self {
+            Self::Made(code) => code.0.len(),
+            Self::Kept(code) => code.0.size().unwrap_or(usize::MAX),
+        };
+        let fits = size <= WasmLimits::CODE;
+        let share = fits.then(|| MemoryShare::of(size)).flatten();
+        share.ok_or(WasmLoadError::CodeTooLarge {
+            size,
+            limit: WasmLimits::CODE,
+        })
+    }
+
     /// Loads a module.
     pub(crate) fn module(self, engine: &Engine) -> Result<Module, WasmLoadError> {
         let loaded = match self {

@@ -132,7 +132,7 @@ fn pool() -> PoolingAllocationConfig {
         .max_tables_per_module(4)
         .max_memories_per_module(4)
         .max_core_instances_per_component(per_component)
-        .max_core_instance_size(8 << 20)
+        .max_core_instance_size(WasmLimits::INSTANCE)
         .max_component_instance_size(8 << 20)
         // Only written pages are cleared, where the kernel can list them.
         .pagemap_scan(Enabled::Auto)

@@ -32,6 +32,17 @@ pub enum WasmLoadError {
         /// The limit.
         limit: usize,
     },
+    /// Its machine code is too large, or there is too little memory left for it.
+    #[error(
+        "becomes {size} bytes of machine code; a module has at most {limit}, and all skills that run at the same time share {} MiB",
+        WasmLimits::PROCESS >> 20
+    )]
+    CodeTooLarge {
+        /// Its size in bytes.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// It has too many functions.
     #[error("has more than {0} functions")]
     TooManyFunctions(u32),
@@ -71,7 +82,8 @@ pub enum WasmCallError {
     Fuel(u64),
     /// It exceeded its memory.
     #[error(
-        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets the limit"
+        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets the limit, at most {} MiB",
+        WasmLimits::CEILING.memory >> 20
     )]
     Memory {
         /// The limit in MiB.

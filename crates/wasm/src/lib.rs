@@ -31,6 +31,7 @@ mod examine;
 mod limits;
 mod meter;
 mod polling;
+mod process_memory;
 mod program;
 mod question_slot;
 pub mod script;

@@ -28,7 +28,7 @@ pub struct WasmLimits {
 impl Default for WasmLimits {
     fn default() -> Self {
         Self {
-            memory: 128 * MIB,
+            memory: 64 * MIB,
             fuel: 20_000_000_000,
             time: Duration::from_secs(60),
             ..Self::CEILING
@@ -39,15 +39,25 @@ impl Default for WasmLimits {
 impl WasmLimits {
     /// The maximum of each limit.
     pub const CEILING: Self = Self {
-        memory: 512 * MIB,
+        memory: 96 * MIB,
         fuel: 1_000_000_000_000,
         time: Duration::from_secs(600),
         table_elements: 100_000,
-        instances: 64,
+        instances: 32,
         module_bytes: 32 * MIB,
         functions: 65_536,
         compile_time: Duration::from_secs(60),
     };
+
+    /// The bytes of all instances and all machine code in this process together. With metier itself, the file of a skill and what the
+    /// engine keeps for each instance it stays below the 256 MB that no skill makes metier exceed.
+    pub(crate) const PROCESS: usize = 112 * MIB;
+
+    /// The size of the machine code of a skill in bytes.
+    pub const CODE: usize = 48 * MIB;
+
+    /// What the engine keeps for one core instance: functions, globals, imports.
+    pub(crate) const INSTANCE: usize = MIB;
 
     /// The size of the stack in bytes.
     pub(crate) const STACK: usize = MIB;

@@ -2,22 +2,22 @@
 
 use wasmtime::ResourceLimiter;
 
-use crate::limits::WasmLimits;
+use crate::{limits::WasmLimits, process_memory::MemoryShare};
 
 /// Counts allocations, and refuses those beyond the limit.
 pub(crate) struct Meter {
     limits: WasmLimits,
-    memory: usize,
+    memory: MemoryShare,
     elements: usize,
     /// Whether an allocation was refused.
     hungry: bool,
 }
 
 impl Meter {
-    pub(crate) const fn new(limits: WasmLimits) -> Self {
+    pub(crate) fn new(limits: WasmLimits) -> Self {
         Self {
             limits,
-            memory: 0,
+            memory: MemoryShare::default(),
             elements: 0,
             hungry: false,
         }
@@ -29,14 +29,12 @@ impl Meter {
     }
 }
 
-/// Subtracts the difference from the remainder, if that is enough.
-fn take(used: &mut usize, current: usize, desired: usize, limit: usize) -> bool {
-    let wanted = used.saturating_add(desired.saturating_sub(current));
-    let enough = wanted <= limit;
-    if enough {
-        *used = wanted;
-    }
-    enough
+/// The difference, if it fits into the limit.
+fn fitting(used: usize, current: usize, desired: usize, limit: usize) -> Option<usize> {
+    let more = desired.saturating_sub(current);
+    used.checked_add(more)
+        .is_some_and(|wanted| wanted <= limit)
+        .then_some(more)
 }
 
 impl ResourceLimiter for Meter {
@@ -48,7 +46,8 @@ impl ResourceLimiter for Meter {
     ) -> wasmtime::Result<bool> {
         // An allocation beyond the module's own maximum fails anyway, and is not counted.
         let possible = maximum.is_none_or(|maximum| desired <= maximum);
-        let enough = possible && take(&mut self.memory, current, desired, self.limits.memory);
+        let more = fitting(self.memory.bytes(), current, desired, self.limits.memory);
+        let enough = possible && more.is_some_and(|more| self.memory.grow(more));
         self.hungry |= possible && !enough;
         Ok(enough)
     }
@@ -61,7 +60,9 @@ impl ResourceLimiter for Meter {
     ) -> wasmtime::Result<bool> {
         let possible = maximum.is_none_or(|maximum| desired <= maximum);
         let limit = self.limits.table_elements;
-        Ok(possible && take(&mut self.elements, current, desired, limit))
+        let more = fitting(self.elements, current, desired, limit).filter(|_| possible);
+        self.elements += more.unwrap_or_default();
+        Ok(more.is_some())
     }
 
     fn instances(&self) -> usize {

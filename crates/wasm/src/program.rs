@@ -15,6 +15,7 @@ use crate::{
     error::{WasmCallError, WasmLoadError},
     examine::{WasmKind, examine},
     limits::WasmLimits,
+    process_memory::MemoryShare,
     wasi_roots::WasiRoots,
 };
 
@@ -30,6 +31,8 @@ pub struct WasmProgram {
     carrier: Carrier,
     limits: WasmLimits,
     room: WasiRoots,
+    /// Given back when the code is dropped.
+    _code: MemoryShare,
 }
 
 enum Carrier {
@@ -73,20 +76,23 @@ impl WasmProgram {
         let limits = limits.within_ceiling();
         let kind = examine(bytes, &limits)?;
         let engine = engine()?;
-        let load = |code: CodeOrigin<'_>| Carrier::new(engine, kind, code);
+        let load = |code: CodeOrigin<'_>| {
+            let share = code.share()?;
+            Ok::<_, WasmLoadError>((Carrier::new(engine, kind, code)?, share))
+        };
         let key = cache.map(|cache| cache.key(bytes, engine));
         let found = cache.zip(key.as_ref());
         let found = found.and_then(|(cache, key)| cache.get(key));
         // Cached code that does not load comes from another version: it is compiled again.
-        let carrier = match found.and_then(|code| load(CodeOrigin::Kept(code)).ok()) {
-            Some(carrier) => carrier,
+        let (carrier, code) = match found.and_then(|code| load(CodeOrigin::Kept(code)).ok()) {
+            Some(loaded) => loaded,
             None => {
                 let code = compiler(bytes, limits.compile_time)?;
-                let carrier = load(CodeOrigin::Made(&code))?;
+                let loaded = load(CodeOrigin::Made(&code))?;
                 if let Some((cache, key)) = cache.zip(key.as_ref()) {
                     cache.put(key, &code);
                 }
-                carrier
+                loaded
             }
         };
         Ok(Self {
@@ -94,6 +100,7 @@ impl WasmProgram {
             carrier,
             limits,
             room,
+            _code: code,
         })
     }
 

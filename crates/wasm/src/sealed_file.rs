@@ -43,6 +43,11 @@ impl SealedFile {
         }
     }
 
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> io::Result<usize> {
+        usize::try_from(self.0.metadata()?.len()).map_err(io::Error::other)
+    }
+
     /// A path to it in this process, valid as long as it exists.
     pub(crate) fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use metier_catalog::{BUILTINS, MemoryBudget, ReadError, SkillLocation};
+use metier_catalog::{BUILTINS, DigestBudget, MemoryBudget, ReadError, SkillLocation};
 use metier_model::Strictness;
 use metier_testkit::patience::ends;
 use proptest::prelude::*;
@@ -231,6 +231,38 @@ fn an_endless_file_is_an_error_in_time() {
     ends("reading it", move || {
         assert!(skill.digest().is_err());
     });
+}
+
+// case 248
+#[test]
+fn what_is_hashed_of_several_skills_has_one_limit() {
+    let (world, skill) = made(&[("SKILL.md", "12345"), ("d/a", "67890")]);
+    let mut left = DigestBudget {
+        bytes: 25,
+        files: 9,
+    };
+    let digest = skill.digest().unwrap();
+    for (bytes, files) in [(15, 6), (5, 3)] {
+        let found = skill.digest_from(100, 100, &mut left);
+        assert_eq!(found.unwrap().0, digest);
+        assert_eq!(left, DigestBudget { bytes, files });
+    }
+    assert!(skill.digest_from(100, 100, &mut left).is_err());
+    assert_eq!(left, DigestBudget { bytes: 0, files: 0 });
+    // One that is too large takes its own share only.
+    world.write("root/s/large", "x".repeat(1_000));
+    let mut left = DigestBudget {
+        bytes: 500,
+        files: 50,
+    };
+    assert!(skill.digest_from(100, 10, &mut left).is_err());
+    assert_eq!(
+        left,
+        DigestBudget {
+            bytes: 400,
+            files: 40
+        }
+    );
 }
 
 // case 22, 170

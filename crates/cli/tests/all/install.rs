@@ -429,6 +429,31 @@ fn what_a_pull_changes_in_a_project_is_not_trusted() {
     );
 }
 
+// case 248
+#[test]
+fn a_lock_of_a_clone_makes_a_list_hash_nothing() {
+    let context = context();
+    context.dir("repo/.git");
+    write_skill(&context, "pdf", "pdf", "text");
+    succeed(&context, &["-C", "repo", "add", "../pdf", "--yes"]);
+    for (path, bytes) in files(&context.path("repo")) {
+        context.write(&format!("clone/{path}"), bytes);
+    }
+    context.dir("clone/.git");
+    let digest = |folder: &str| {
+        let output = succeed(&context, &["-C", folder, "list", "--all", "--json"]);
+        let list: Value = serde_json::from_str(&output.stdout).unwrap();
+        let skills = list["skills"].as_array().unwrap();
+        let skill = skills.iter().find(|skill| skill["name"] == "pdf").unwrap();
+        skill["digest"].clone()
+    };
+    let known = digest("repo");
+    assert!(known.is_string());
+    assert!(digest("clone").is_null(), "it is not trusted");
+    succeed(&context, &["-C", "clone", "trust", "--yes"]);
+    assert_eq!(digest("clone"), known);
+}
+
 /// Runs git without the user's configuration.
 fn git(context: &TestContext, folder: &str, arguments: &[&str]) {
     let output = Command::new("git")

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use metier_host::backend::{Compiler, WorkerCommand};
+use metier_testkit::needed;
 use metier_wasm::WasmLoadError;
 use serde_json::{Value, json};
 
 use crate::{
     live_room::{Live, left_running, processes},
-    stage::{field, holds},
+    stage::{Stage, field, holds},
 };
 
 const TOOL: &str = "types: [tool]\n";
@@ -28,9 +29,16 @@ fn reactor(tool: &str) -> Vec<u8> {
 
 /// A reactor whose tool sends this request, and returns the host's reply.
 fn asks(question: &str) -> Vec<u8> {
-    let (head, tail) = (r#"{"result":{"output":"#, "}}");
-    let after = 2048 + head.len();
-    let tool = format!(
+    let texts = data(1024, question) + &data(2048, HEAD);
+    reactor_with("", &texts, &tool_that_asks(question))
+}
+
+const HEAD: &str = r#"{"result":{"output":"#;
+
+/// What the tool of such a reactor does, with the question and `HEAD` in memory.
+fn tool_that_asks(question: &str) -> String {
+    let after = 2048 + HEAD.len();
+    format!(
         "(local $told i64) (local $len i32)
          (local.set $told (call $ask (i32.const 1024) (i32.const {})))
          (local.set $len (i32.wrap_i64 (local.get $told)))
@@ -42,9 +50,8 @@ fn asks(question: &str) -> Vec<u8> {
          (i64.or (i64.const {}) (i64.extend_i32_u (i32.add (local.get $len) (i32.const {}))))",
         question.len(),
         2048_u64 << 32,
-        head.len() + tail.len()
-    );
-    reactor_with("", &(data(1024, question) + &data(2048, head)), &tool)
+        HEAD.len() + "}}".len()
+    )
 }
 
 fn reactor_with(imports: &str, texts: &str, tool: &str) -> Vec<u8> {
@@ -426,4 +433,42 @@ fn a_compiler_that_takes_too_long_is_killed() {
     );
     assert!(took >= time, "{took:?}");
     assert_eq!(processes(|_, words| words.contains(&mark)), [""; 0]);
+}
+
+// case 247, 138
+#[test]
+fn skills_that_take_all_memory_leave_the_program_small() {
+    const TAKES: &str = "
+        (block $full (loop $grow
+            (br_if $full (i32.eq (memory.grow (i32.const 16)) (i32.const -1)))
+            (br $grow)))
+        (local.set $page (i32.const 196608))
+        (loop $touch
+            (i32.store (local.get $page) (i32.const 1))
+            (local.set $page (i32.add (local.get $page) (i32.const 4096)))
+            (br_if $touch (i32.lt_u (local.get $page) (i32.mul (memory.size) (i32.const 65536)))))";
+    let mut live = Live::new();
+    live.stage = needed!(Stage::measured());
+    let limits = ", limits: {memory_mb: 512}";
+    let sets = "(local.set $told";
+    let asks = tool_that_asks(INVOKES).replacen(sets, &format!("{TAKES}{sets}"), 1);
+    let tool = format!("(local $page i32) {asks}");
+    let texts = data(1024, INVOKES) + &data(2048, HEAD);
+    let first = reactor_with("", &texts, &tool);
+    skill_with(&live, "a", limits, &["skill:invoke(b)"], &first);
+    let answer = r#"{"result":{"output":7}}"#;
+    let tool = format!(
+        "(local $page i32) {TAKES} (i64.const {})",
+        (2048_u64 << 32) | answer.len() as u64
+    );
+    let second = reactor_with("", &data(2048, answer), &tool);
+    skill_with(&live, "b", limits, &[], &second);
+    let arguments = ["--approve-skills", "a,b", "call", "a", "greet"];
+    let output = live.run(&arguments);
+    let memory = live.stage.used().kilobytes;
+    assert!(memory < 256 << 10, "{memory} KB: {}", output.snapshot());
+    // It took what there is, and the other one still answered.
+    assert!(memory > 100 << 10, "{memory} KB: {}", output.snapshot());
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(output.stdout.contains('7'), "{}", output.snapshot());
 }

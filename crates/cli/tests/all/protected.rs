@@ -1,9 +1,10 @@
 //! Places that no skill can write, files of one skill that no other skill sees, and leftovers of killed runs.
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::fs::PermissionsExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -171,13 +172,15 @@ fn a_skill_that_may_change_a_repository_commits() {
     });
 }
 
-// case 71, 163
+// case 71, 163, 244
 #[test]
 fn what_metier_and_other_agents_obey_is_not_written() {
     under_every_condition(|stage| {
         stage.context.write("AGENT.md", "Be kind.\n");
         let places = [
             "AGENT.md",
+            "metier.lock",
+            "sub/metier.lock",
             "skills/evil/SKILL.md",
             ".skills/evil/SKILL.md",
             "MEMORY.md",
@@ -250,6 +253,137 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
         let skill = root.path.join("evil/SKILL.md");
         assert!(protection.covering(&skill).is_some(), "{}", skill.display());
     }
+}
+
+/// Calls that read a file of a project, with the names that they pass. What a name is read for is obeyed, so it is a row of the table;
+/// a call without a name reads what the comment says.
+const READ: &[(&str, &str, &[&str])] = &[
+    // A file that a condition of a skill names: it decides about that condition.
+    ("agent/src/conversation/conditions.rs", "path", &[]),
+    // Folders of skills.
+    ("catalog/src/root.rs", "&folder", &[]),
+    ("catalog/src/root.rs", "root", &[]),
+    ("metier/src/workspace.rs", "&root", &[]),
+    ("metier/src/workspace.rs", "below", &[]),
+    ("metier/src/workspace.rs", "&*skill", &[]),
+    ("metier/src/distribution/sync.rs", "agent.project?", &[]),
+    ("metier/src/distribution/draft.rs", "below", &[]),
+    // Files that git reports as changed: skills are looked for in them.
+    ("metier/src/checking.rs", "OsStr::from_bytes(path", &[]),
+    // The user's folder of rules: `Workspace::obeyed`.
+    ("runtime/src/rulebook.rs", "&name", &[]),
+    (
+        "metier/src/workspace.rs",
+        "PROJECT_CONFIG",
+        &[".metier/config.toml"],
+    ),
+    (
+        "metier/src/distribution/switches.rs",
+        "PROJECT_CONFIG",
+        &[".metier/config.toml"],
+    ),
+    (
+        "metier/src/workspace.rs",
+        "name",
+        &["AGENT.md", "AGENTS.md"],
+    ),
+    (
+        "metier/src/distribution/draft.rs",
+        "LOCK_FILE",
+        &["metier.lock"],
+    ),
+    (
+        "metier/src/distribution/places.rs",
+        "LOCK_FILE",
+        &["metier.lock"],
+    ),
+    (
+        "metier/src/workspace/live.rs",
+        "file",
+        &[
+            "AGENT.md",
+            "AGENTS.md",
+            ".metier/config.toml",
+            "metier.lock",
+        ],
+    ),
+];
+
+/// The source files below a folder, without those of tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|kind| kind == "rs") && !name.ends_with("tests") {
+            found.push(path);
+        }
+    }
+}
+
+// case 244
+#[test]
+fn every_file_of_a_project_that_metier_obeys_is_a_row_of_the_table() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut called = BTreeSet::new();
+    for name in [
+        "agent", "catalog", "config", "hub", "mcp", "metier", "package", "runtime",
+    ] {
+        let mut files = Vec::new();
+        sources(&crates.join(name).join("src"), &mut files);
+        assert!(!files.is_empty());
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let text = text.split("#[cfg(test)]").next().unwrap();
+            let file = file.strip_prefix(crates).unwrap().to_str().unwrap();
+            let small = text.split("read_small(").skip(1);
+            let small = small.filter_map(|rest| rest.split(',').nth(1));
+            let joined = text.split("project.join(").skip(1);
+            let real = text.split("real(project).join(").skip(1);
+            let joined = joined.chain(real).filter_map(|rest| rest.split(')').next());
+            // The definition and imports have types and no arguments.
+            let names = small.chain(joined).map(str::trim);
+            let names = names.filter(|name| !name.contains([':', '{', '}']) || name.contains('('));
+            called.extend(names.map(|name| (file.to_owned(), name.to_owned())));
+        }
+    }
+    let known: BTreeSet<_> = READ
+        .iter()
+        .map(|(file, name, _)| ((*file).to_owned(), (*name).to_owned()))
+        .collect();
+    assert_eq!(called, known);
+    let project = Path::new("/some/project");
+    let protection = Protection::new(None, Path::new("/elsewhere"), Path::new("/elsewhere"), &[]);
+    for name in READ.iter().flat_map(|(.., names)| *names) {
+        let file = project.join(name);
+        assert!(protection.covering(&file).is_some(), "{name}");
+    }
+}
+
+// case 244
+#[test]
+fn files_that_the_configuration_names_and_tokens_of_registries_belong_to_the_user() {
+    let mut stage = Stage::new();
+    let rules = stage.context.path("rules");
+    let own = stage.context.dir("state");
+    stage.context.env("METIER_SKILLS_SCAN_RULES_DIR", rules);
+    stage.context.env("METIER_HOME", own);
+    stage.context.write("rules/mine.yaml", "rules: []\n");
+    let tokens = "state/registry-tokens.json";
+    stage.context.write(tokens, "secret\n");
+    let body = "path = input[\"path\"]\nif input[\"reads\"]:\n        return read_file(path)\n\
+                write_file(path, \"evil\")\nreturn \"written\"";
+    let permissions = ["file:read(./**)", "file:write(./**)"];
+    starlark(&stage, "s", &permissions, body);
+    let call = |path: &str, reads: bool| call(&stage, "s", &json!({"path": path, "reads": reads}));
+    let said = call(tokens, true);
+    assert!(said.contains("never read"), "{said}");
+    for file in [tokens, "rules/mine.yaml", "metier.lock"] {
+        let said = call(file, false);
+        assert!(said.contains("never written"), "{file}: {said}");
+    }
+    assert_eq!(stage.context.read("rules/mine.yaml"), "rules: []\n");
 }
 
 /// Starts the script of a skill and waits until a file shows that it has begun.

@@ -11,7 +11,12 @@ use std::{
     thread,
 };
 
-use metier_testkit::{NotRun, ProgramOutput, needed, patience::PATIENCE};
+use metier_testkit::{
+    NotRun, ProgramOutput,
+    model_server::{ModelServer, ScriptedTurn},
+    needed,
+    patience::PATIENCE,
+};
 use serde_json::{Value, json};
 
 use crate::{conditions::under_every_condition, stage::Stage};
@@ -275,6 +280,52 @@ fn no_hook_takes_all_of_the_memory() {
         weigh(&stage, &["info", name]);
         weigh(&stage, &["show", name]);
     }
+}
+
+// case 243, 16
+#[test]
+fn no_project_takes_all_of_the_memory_of_those_who_look_at_its_files() {
+    let mut stage = needed!(scales());
+    let front = "triggers: {files: [\"**/*.rs\"], keywords: [task]}\n";
+    for number in 0..8 {
+        stage.skill(&format!("s{number}"), front, "Text.\n");
+    }
+    let work = stage.context.work();
+    // Each is a megabyte of patterns, in a folder with a folder, so that its rules would be kept.
+    for number in 0..20 {
+        let (pattern, folder) = match number {
+            0 => ("?\n", String::new()),
+            1..10 => ("?\n", format!("f{number}/")),
+            _ => ("a\n", format!("f{number}/")),
+        };
+        stage
+            .context
+            .write(&format!("{folder}.gitignore"), pattern.repeat(524_288));
+        stage.context.write(&format!("{folder}sub/x.rs"), "x\n");
+    }
+    // Long names in a deep folder.
+    let deep = format!("{}/", "d".repeat(200)).repeat(15);
+    stage.context.write(&format!("{deep}x.rs"), "x\n");
+    let folder = fs::File::open(work.join(&deep)).unwrap();
+    for number in 0..40_000 {
+        let name = format!("{number}{}", "n".repeat(200));
+        rustix::fs::symlinkat("x", &folder, name).unwrap();
+    }
+    let output = weigh(&stage, &["select", "a task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let said = ".gitignore is not used as an ignore file";
+    assert!(output.stderr.contains(said), "{}", output.snapshot());
+    let output = weigh(&stage, &["prompt", "--max-skills", "2"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let server = ModelServer::start([ScriptedTurn::text("done")]);
+    stage
+        .context
+        .env("METIER_MODEL", "anthropic/test-model")
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "sk-test");
+    let output = weigh(&stage, &["agent", "a task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(output.stderr.contains(said), "{}", output.snapshot());
 }
 
 /// The peak memory of a running process, in kilobytes.

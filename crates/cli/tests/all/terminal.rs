@@ -454,6 +454,49 @@ fn what_a_skill_prints_does_not_act_on_the_terminal() {
     }
 }
 
+/// What changes the order of letters, or hides some, is spelled out on a terminal and unchanged in a pipe.
+// case 245
+#[test]
+fn what_a_skill_prints_is_shown_in_its_order() {
+    let mut stage = needed!(stage());
+    let unscanned = "METIER_SKILLS_SECURITY_SCAN_ON_LOAD";
+    stage.context.env(unscanned, "false");
+    let hides = ['\u{202e}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{e0041}'];
+    let text: String = hides.iter().map(|c| format!("a{c}")).collect();
+    let code =
+        format!("def t(input):\n    return \"{text}\"\nregister_tool(\"t\", \"A tool\", t)\n");
+    let front = "types: [tool]\nimplementation: {backend: starlark, entrypoint: main.star}\n";
+    stage.skill("odd", front, &format!("{text}\n"));
+    stage.context.write("skills/odd/main.star", code);
+    stage.context.write(
+        "skills/odd/scripts/do.sh",
+        format!("#!/bin/sh\necho '{text}'; echo '{text}' >&2\n"),
+    );
+    stage.context.write("skills/odd/notes.md", &text);
+    let raw = ["--approve-skills", "odd"];
+    for rest in [
+        &["call", "odd", "t", "{}"][..],
+        &["run", "odd", "--dry-run"],
+        &["exec", "odd", "scripts/do.sh"],
+        &["show", "odd", "--raw"],
+        &["read", "odd", "notes.md"],
+    ] {
+        let arguments = [&raw[..], rest].concat();
+        let talk = talk(&stage, &arguments, "");
+        assert!(talk.screen.contains("a\\u{202e}a\\u{2066}"), "{talk:?}");
+        assert!(!talk.screen.contains(hides), "{:?}", talk.screen);
+        let piped = stage.run(&arguments);
+        // A prompt is spelled out for its model too.
+        let is_exact = rest[0] != "run";
+        assert_eq!(
+            piped.stdout.contains(&text),
+            is_exact,
+            "{rest:?}: {}",
+            piped.snapshot()
+        );
+    }
+}
+
 // case 127
 #[test]
 fn what_is_dangerous_comes_first_and_all_of_it_can_be_seen() {

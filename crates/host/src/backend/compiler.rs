@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_wasm::{CompiledCode, WasmLoadError};
+use metier_wasm::{CompiledCode, WasmLimits, WasmLoadError};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{OFlags, fcntl_getfl, fcntl_setfl},
@@ -30,8 +30,8 @@ use super::{ChildStarter, WorkerCommand};
 const CHUNK: usize = 64 * 1024;
 /// The size of the number before the code.
 const HEAD: usize = 8;
-/// The maximum size of machine code, in bytes.
-const MOST: usize = 1 << 30;
+/// The maximum size of machine code with the number before it, in bytes.
+const MOST: usize = WasmLimits::CODE + HEAD;
 /// How much of the compiler's error output is read.
 const COMPLAINT: usize = 4 * 1024;
 
@@ -125,6 +125,11 @@ impl CompilerPipes {
         let mut code = self.code;
         let head = code.first_chunk::<HEAD>().copied();
         let length = head.map(u64::from_le_bytes);
+        let size = length.and_then(|length| usize::try_from(length).ok());
+        if let Some(size) = size.filter(|size| *size > WasmLimits::CODE) {
+            let limit = WasmLimits::CODE;
+            return Err(WasmLoadError::CodeTooLarge { size, limit });
+        }
         if length == u64::try_from(code.len().saturating_sub(HEAD)).ok() {
             code.drain(..HEAD);
             // SAFETY: it came over the pipe of a worker that `compile` started from our own binary, and that got the module and

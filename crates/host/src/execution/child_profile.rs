@@ -18,14 +18,15 @@ use crate::{
     child::{ChildError, watch::remove_tree},
     execution::{ActExecutor, ExecutionError, LIMITS},
     sandbox::{
-        Guard, KERNEL, NetworkAccess, PlaceIdentity, Protection, SandboxProfile, StandIn, Trails,
-        credential_places, machine_keys,
+        DeniedPlaces, Guard, KERNEL, NetworkAccess, PlaceIdentity, Protection, SandboxProfile,
+        StandIn, Trails, credential_places, machine_keys,
         place_state::{exactly, identity},
         shown, system_read,
     },
 };
 
-/// The folders that are kept in memory.
+/// The folder of devices, and the one in it whose files are kept in memory.
+const DEVICES: &str = "/dev";
 const IN_MEMORY: &str = "/dev/shm";
 
 /// The kind of program that is started.
@@ -304,6 +305,11 @@ impl ActExecutor {
             .with_other_names(secret.collect())
     }
 
+    /// The same, to compare paths with.
+    pub(super) fn never_read(&self) -> DeniedPlaces {
+        DeniedPlaces::new(self.denied())
+    }
+
     /// The same for a child, which has its own temporary folder and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
@@ -315,14 +321,19 @@ impl ActExecutor {
         mounts.with_other_names(secret.collect())
     }
 
-    /// The file systems in which the kernel shows processes, memory and devices, except for a project and home that are in memory.
+    /// The file systems in which the kernel shows processes, memory and devices. Where the project, the home or the temporary files are
+    /// in memory, these are all entries of `/dev` but that one.
     fn kernel_places(&self) -> Vec<PathBuf> {
         let terms = self.grant.terms();
         let mut places = self.protection().mounts().kernel_places();
         let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
         let home = terms.home.as_deref().is_some_and(in_memory);
-        if home || in_memory(&terms.project) || in_memory(&self.host.temporary) {
-            places.retain(|place| place != Path::new("/dev"));
+        let is_used = home || in_memory(&terms.project) || in_memory(&self.host.temporary);
+        // If it can't be listed, all of it stays closed.
+        if let Some(listed) = fs::read_dir(DEVICES).ok().filter(|_| is_used) {
+            places.retain(|place| place != Path::new(DEVICES));
+            let entries = listed.flatten().map(|entry| entry.path());
+            places.extend(entries.filter(|path| path != Path::new(IN_MEMORY)));
         }
         places
     }
@@ -483,7 +494,8 @@ impl ActExecutor {
         let closed = self.rooms().into_iter().chain(self.kernel_places());
         let mounts = self.protection().mounts();
         let closed = mounts.with_other_names(closed.collect());
-        if closed.iter().any(|place| base.starts_with(place)) {
+        let is_kernel = KERNEL.iter().any(|place| base == Path::new(place));
+        if is_kernel || closed.iter().any(|place| base.starts_with(place)) {
             return Err(never());
         }
         self.straight(pattern)?;
@@ -517,7 +529,7 @@ impl ActExecutor {
                 let mut found = Vec::new();
                 let mut left = MAX_MATCHED;
                 let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-                let never = self.denied();
+                let never = self.never_read();
                 collect(&base, &names, pattern, &never, &mut left, &mut found);
                 if to_write {
                     found.retain(|path| self.protection().covering(path).is_none());
@@ -577,7 +589,7 @@ fn collect(
     folder: &Path,
     names: &[String],
     pattern: &PathPattern,
-    never: &[PathBuf],
+    never: &DeniedPlaces,
     left: &mut usize,
     found: &mut Vec<PathBuf>,
 ) {
@@ -597,7 +609,7 @@ fn collect(
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         if kind.is_file() && pattern.matches(&all) {
             found.push(entry.path());
-        } else if kind.is_dir() && !never.contains(&entry.path()) {
+        } else if kind.is_dir() && !never.cover(&entry.path()) {
             collect(&entry.path(), &names, pattern, never, left, found);
         }
     }

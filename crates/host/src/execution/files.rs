@@ -5,18 +5,18 @@ use std::{
     fs::{self, File},
     io::{self, Read, Write},
     os::fd::OwnedFd,
-    path::{Component, Path, PathBuf},
+    path::{Component, Path},
 };
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use crate::{
     execution::{ExecutionError, MAX_FILE},
-    sandbox::{NameSet, is_below},
+    sandbox::DeniedPlaces,
 };
 
 /// Reads a file. The path was checked name by name, so no link on it is followed.
-pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, ExecutionError> {
+pub(super) fn read(path: &Path, never: &DeniedPlaces) -> Result<Vec<u8>, ExecutionError> {
     guard(path, never, "read")?;
     let failed = |source| ExecutionError::File {
         path: path.to_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 
 /// Writes a file as a whole: a reader sees the old content or the new one. The caller has checked that the file is not protected.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), ExecutionError> {
-    guard(path, &[], "written")?;
+    guard(path, &DeniedPlaces::default(), "written")?;
     let failed = |source| ExecutionError::File {
         path: path.to_owned(),
         source,
@@ -170,12 +170,11 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     rustix::fs::openat2(&root, relative, flags, Mode::empty(), resolve).map_err(Into::into)
 }
 
-fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), ExecutionError> {
+fn guard(path: &Path, never: &DeniedPlaces, what: &'static str) -> Result<(), ExecutionError> {
     let plain = path
         .components()
         .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    let names = NameSet::of(path.parent().unwrap_or(path));
-    if !plain || never.iter().any(|place| is_below(path, place, names)) {
+    if !plain || never.cover(path) {
         return Err(ExecutionError::Never {
             path: path.to_owned(),
             what,

@@ -290,7 +290,7 @@ impl ActExecutor {
     /// # Errors
     /// When the place can't be read, or must never be read.
     pub fn content_for_question(&self, path: &Path) -> Result<Option<Vec<u8>>, ExecutionError> {
-        match files::read(path, &self.denied()) {
+        match files::read(path, &self.never_read()) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(ExecutionError::File { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
@@ -321,7 +321,7 @@ impl ActExecutor {
         let permit = begun.what();
         let timeout = permit.timeout().unwrap_or(Duration::from_secs(30));
         match permit.act() {
-            Act::ReadFile(path) => files::read(path, &self.denied()).map(ActResult::Bytes),
+            Act::ReadFile(path) => files::read(path, &self.never_read()).map(ActResult::Bytes),
             Act::WriteFile { path, content } => {
                 if self.is_untouchable(path)? {
                     return Err(ExecutionError::Never {

@@ -12,7 +12,6 @@
 //! entries and lines.
 
 use std::{
-    collections::HashSet,
     ffi::OsString,
     fs::{self, FileType},
     io,
@@ -23,11 +22,12 @@ use std::{
 };
 
 use globset::{GlobBuilder, GlobMatcher};
+use metier_model::{IgnoreReader, IgnoreRules};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::execution::{
-    ActExecutor, ActResult, ExecutionError, files,
-    ignored::{IgnoreReader, IgnoreRules, is_ignored},
+use crate::{
+    execution::{ActExecutor, ActResult, ExecutionError, files, ignored},
+    sandbox::{DeniedPlaces, NameSet},
 };
 
 /// The maximum number of files, and of lines in files.
@@ -136,8 +136,8 @@ impl ActExecutor {
         until: Instant,
         mut show: impl FnMut(&Path, &Path) -> bool,
     ) -> Result<Walked, ExecutionError> {
-        let never: HashSet<PathBuf> = self.denied().into_iter().collect();
-        if folder.ancestors().any(|above| never.contains(above)) {
+        let never = self.never_read();
+        if never.cover(folder) {
             return Err(ExecutionError::Never {
                 path: folder.to_owned(),
                 what: "read",
@@ -189,7 +189,7 @@ struct Walked {
 struct SearchWalk<'n> {
     /// The open folders, with the remaining entries of each.
     open: Vec<OpenFolder>,
-    never: &'n HashSet<PathBuf>,
+    never: &'n DeniedPlaces,
     hidden: bool,
     git: bool,
     ignore: IgnoreReader,
@@ -200,22 +200,24 @@ struct SearchWalk<'n> {
 
 struct OpenFolder {
     path: PathBuf,
+    /// How it, or a folder above it, compares names.
+    names: NameSet,
     entries: vec::IntoIter<(OsString, FileType)>,
     rules: Option<Rc<IgnoreRules>>,
 }
 
 impl<'n> SearchWalk<'n> {
-    fn new(folder: &Path, hidden: bool, never: &'n HashSet<PathBuf>) -> Self {
+    fn new(folder: &Path, hidden: bool, never: &'n DeniedPlaces) -> Self {
         let mut walk = Self {
             open: Vec::new(),
             never,
             hidden,
             git: folder.iter().any(|name| name == ".git"),
-            ignore: IgnoreReader::new(),
+            ignore: IgnoreReader::new(&ignored::KINDS),
             left: MAX_ENTRIES,
             truncated: false,
         };
-        let rules = walk.ignore.rules_for(folder);
+        let rules = ignored::rules_for(&mut walk.ignore, folder);
         walk.open(folder, rules);
         walk
     }
@@ -223,7 +225,7 @@ impl<'n> SearchWalk<'n> {
     /// Enters a folder that was found.
     fn enter(&mut self, folder: &Path) {
         let above = self.open.last().and_then(|open| open.rules.clone());
-        let rules = self.ignore.below(folder, above);
+        let rules = ignored::below(&mut self.ignore, folder, above);
         self.open(folder, rules);
     }
 
@@ -244,6 +246,11 @@ impl<'n> SearchWalk<'n> {
         entries.sort_by(|one, other| one.0.cmp(&other.0));
         self.open.push(OpenFolder {
             path: folder.to_owned(),
+            names: match self.open.last().map(|above| above.names) {
+                Some(NameSet::Folded) => NameSet::Folded,
+                Some(NameSet::Exact) => NameSet::of(folder),
+                None => DeniedPlaces::names_above(&folder.join("x")),
+            },
             entries: entries.into_iter(),
             rules,
         });
@@ -259,10 +266,11 @@ impl<'n> SearchWalk<'n> {
             let path = folder.path.join(&name);
             let is_hidden = name.as_encoded_bytes().starts_with(b".") && !self.hidden;
             let is_git = name == ".git" && !self.git;
-            if is_hidden || is_git || self.never.contains(&path) {
+            if is_hidden || is_git || self.never.cover_in(&path, folder.names) {
                 continue;
             }
-            if !is_ignored(folder.rules.as_ref(), &path, kind.is_dir()) {
+            let rules = folder.rules.as_ref();
+            if !rules.is_some_and(|rules| rules.exclude(&path, kind.is_dir())) {
                 return Some((path, kind));
             }
         }

@@ -41,14 +41,10 @@ impl ActExecutor {
     /// The same without the names that lead to it from elsewhere. For a child these are found at its start.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
-        let denied = self.denied();
-        let names = NameSet::of(path.parent().unwrap_or(path));
+        let denied = self.never_read();
         let others = protection.mounts().other_names(path);
         let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
-        all.any(|path| {
-            let is_below = |place: &PathBuf| is_below(path, place, names);
-            protection.covering(path).is_some() || denied.iter().any(is_below)
-        })
+        all.any(|path| protection.covering(path).is_some() || denied.cover(path))
     }
 
     /// Whether a path is a step from a protected name to its target, or is inside the target: the user's `~/.bashrc` can be kept elsewhere.

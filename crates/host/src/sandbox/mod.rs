@@ -57,7 +57,7 @@ pub(crate) mod sys;
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
 pub use mounted::MountTable;
-pub(crate) use names::{NameSet, all_names, is_below};
+pub(crate) use names::{DeniedPlaces, NameSet, all_names, is_below};
 pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{
     Contradiction, Mechanism, NetworkAccess, PlaceIdentity, SandboxLimits, SandboxProfile, StandIn,

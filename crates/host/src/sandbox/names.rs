@@ -5,8 +5,11 @@ use std::{
     collections::HashSet,
     ffi::{OsStr, OsString},
     mem::MaybeUninit,
-    os::{fd::AsFd, unix::ffi::OsStrExt},
-    path::Path,
+    os::{
+        fd::AsFd,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
+    },
+    path::{Path, PathBuf},
 };
 
 use rustix::fs::{Mode, OFlags, RawDir, fstat, fstatfs};
@@ -179,6 +182,68 @@ pub(crate) fn is_below(path: &Path, place: &Path, names: NameSet) -> bool {
     }
 }
 
+/// Places that nothing opens, compared like the file system compares them: the one answer for single files, searches and the files
+/// that a child is given.
+#[derive(Debug, Default)]
+pub(crate) struct DeniedPlaces {
+    exact: HashSet<PathBuf>,
+    folded: HashSet<OsString>,
+    /// The places as objects: file systems fold more letters than those of ASCII.
+    objects: OnceCell<HashSet<(u64, u64)>>,
+}
+
+impl DeniedPlaces {
+    pub(crate) fn new(places: Vec<PathBuf>) -> Self {
+        let folded = places.iter().map(|place| place.as_os_str());
+        Self {
+            folded: folded.map(OsStr::to_ascii_lowercase).collect(),
+            exact: places.into_iter().collect(),
+            objects: OnceCell::new(),
+        }
+    }
+
+    /// Whether a path is one of the places, or below one.
+    pub(crate) fn cover(&self, path: &Path) -> bool {
+        self.cover_in(path, Self::names_above(path))
+    }
+
+    /// How the folders above a path compare names: folded, if one of them does.
+    pub(crate) fn names_above(path: &Path) -> NameSet {
+        let mut above = path.ancestors().skip(1);
+        NameSet::folding(above.any(|above| NameSet::of(above) == NameSet::Folded))
+    }
+
+    /// The same for a path whose folders compare names this way.
+    pub(crate) fn cover_in(&self, path: &Path, names: NameSet) -> bool {
+        if path.ancestors().any(|above| self.exact.contains(above)) {
+            return true;
+        }
+        if names == NameSet::Exact {
+            return false;
+        }
+        let folded = names.compared(path.as_os_str());
+        let mut above = Path::new(&folded).ancestors();
+        if above.any(|above| self.folded.contains(above.as_os_str())) {
+            return true;
+        }
+        let known = || {
+            self.exact
+                .iter()
+                .filter_map(|place| object(place))
+                .collect()
+        };
+        let objects = self.objects.get_or_init(known);
+        path.ancestors()
+            .any(|above| object(above).is_some_and(|object| objects.contains(&object)))
+    }
+}
+
+/// The device and the inode of a path that exists.
+fn object(path: &Path) -> Option<(u64, u64)> {
+    let found = path.symlink_metadata().ok()?;
+    Some((found.dev(), found.ino()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
@@ -196,6 +261,38 @@ mod tests {
             fs::write(folder.path().join(format!("{number:0200}")), "").unwrap();
         }
         assert_eq!(names(), None);
+    }
+
+    // case 246
+    #[test]
+    fn a_denied_place_is_denied_by_all_names_that_the_file_system_gives_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir(at("Secrets")).unwrap();
+        fs::write(at("Secrets/key"), "").unwrap();
+        fs::write(at("straße"), "").unwrap();
+        // On a disk that folds names, these are two names of one file.
+        fs::hard_link(at("straße"), at("STRASSE")).unwrap();
+        let denied = DeniedPlaces::new(vec![at("Secrets"), at("straße")]);
+        for (path, exact, folded) in [
+            ("Secrets", true, true),
+            ("Secrets/key", true, true),
+            ("SECRETS", false, true),
+            ("secrets/deep/missing", false, true),
+            ("STRASSE", false, true),
+            ("Secrets2", false, false),
+            ("missing", false, false),
+        ] {
+            let covers = |names| denied.cover_in(&at(path), names);
+            assert_eq!(covers(NameSet::Exact), exact, "{path}");
+            assert_eq!(covers(NameSet::Folded), folded, "{path}");
+        }
+        let here = DeniedPlaces::names_above(&at("SECRETS"));
+        assert_eq!(
+            denied.cover(&at("SECRETS")),
+            here == NameSet::Folded,
+            "{here:?}"
+        );
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(super) const IN_ANY_FOLDER: &[&str] = &[
     ".fossil-settings", // fossil settings
     // metier, and the format AGENT.md that it shares with others
     ".metier",
+    "metier.lock", // what `metier install` and `sync` fetch, and which bytes are used
     "AGENT.md",
     "AGENTS.md",
     "AGENTS.local.md",

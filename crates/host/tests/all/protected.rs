@@ -10,7 +10,7 @@ use metier_host::child::ChildError;
 use metier_host::execution::{ActResult, Deno, ExecutionError, restore_protected_places};
 use metier_host::sandbox::{PlaceIdentity, Protection};
 use metier_policy::{Act, CommandLine, LineContext};
-use metier_testkit::patience::wait_until;
+use metier_testkit::{needed, needs::not_run, patience::wait_until};
 use rustix::fs::{CWD, RenameFlags, major, minor, renameat_with};
 
 use crate::room::{BOTH, Room};
@@ -165,6 +165,32 @@ fn unchecked_changes_are_undone_and_reported_by_the_next_run() {
     assert_eq!(told.identity.as_ref().map(|one| &*one.skill), Some("x"));
     told.forget();
     assert!(restore_protected_places(&place.path("tmp")).is_empty());
+}
+
+// case 250, 166
+#[test]
+fn a_project_in_memory_opens_no_device() {
+    let folder = tempfile::tempdir_in("/dev/shm");
+    let folder = needed!(folder.map_err(|error| not_run(format!("in /dev/shm: {error}"))));
+    let place = Place::within(folder, &["file:read(/**)", "file:write(/**)"], &[]);
+    place.file("project/a.txt", "a\n");
+    for path in ["/dev/null", "/dev/zero", "/dev/pts/0", "/proc/self/environ"] {
+        let read = place.act(Act::ReadFile(path.into()));
+        assert!(
+            matches!(read, Err(ExecutionError::Never { .. })),
+            "{path}: {read:?}"
+        );
+        let written = place.act(write(path.into()));
+        assert!(
+            matches!(written, Err(ExecutionError::Never { .. })),
+            "{path}: {written:?}"
+        );
+    }
+    let read = place.act(Act::ReadFile(place.path("project/a.txt")));
+    assert!(matches!(read, Ok(ActResult::Bytes(_))), "{read:?}");
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let place = Place::within(folder, &["file:write(./**)"], &[]);
+    place.act(write(place.path("project/b.txt"))).unwrap();
 }
 
 // case 166

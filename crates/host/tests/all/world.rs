@@ -24,13 +24,14 @@ use metier_policy::{
 use metier_sdk::wire::method;
 use metier_testkit::patience::{in_time, wait_until};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::room::shim;
 use crate::session::{Desk, PATIENCE, hello, lives, script};
 
 /// A skill, a project, a home, and the granted permissions.
 pub(crate) struct Place {
-    folder: tempfile::TempDir,
+    folder: TempDir,
     grant: Arc<Grant>,
     pub(crate) named: Vec<(String, OsString)>,
     pub(crate) programs: &'static str,
@@ -50,7 +51,10 @@ fn want(text: &str) -> Want {
 
 impl Place {
     pub(crate) fn new(allowed: &[&str], denied: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap(), allowed, denied)
+    }
+
+    pub(crate) fn within(folder: TempDir, allowed: &[&str], denied: &[&str]) -> Self {
         let root = folder.path().canonicalize().unwrap();
         for name in ["skill/scripts", "project", "home", "tmp"] {
             fs::create_dir_all(root.join(name)).unwrap();

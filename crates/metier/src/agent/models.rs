@@ -13,7 +13,7 @@ use super::report;
 use crate::{
     NoticeLevel, Skills, Workspace, execution_context,
     machine::{self, timestamp},
-    text::count,
+    text::{count, unused_ignore_file},
 };
 
 /// How long skills are scanned before a model's search.
@@ -81,6 +81,10 @@ fn listed(workspace: &Workspace) -> Vec<String> {
     if listed.truncated {
         let files = count(listed.files.len(), "file");
         let message = format!("the project has more than {files}; triggers don't match the others");
+        workspace.notices.notice(NoticeLevel::Warning, &message);
+    }
+    for file in &listed.unused {
+        let message = unused_ignore_file(file);
         workspace.notices.notice(NoticeLevel::Warning, &message);
     }
     listed.files

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{CatalogEntry, Fingerprint, Root, SkillLocation};
+use metier_catalog::{Catalog, CatalogEntry, DigestBudget, Fingerprint, Root, SkillLocation};
 use metier_model::{Digest, Source, text::shell_word};
 use metier_policy::{Reason, ReasonKind};
 use metier_runtime::{Inventory, Status};
@@ -20,6 +20,9 @@ use crate::{Error, Workspace, text::one_line};
 /// The largest skill that is hashed for a list. A larger one is compared when it is loaded.
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_FILES: usize = 10_000;
+/// How many bytes and files are hashed for one list. The digests are remembered, so that the next list continues.
+const MAX_ALL_BYTES: u64 = 512 << 20;
+const MAX_ALL_FILES: usize = 50_000;
 
 /// The required content of the folders of installed skills.
 #[derive(Default)]
@@ -116,18 +119,31 @@ fn real_folder(entry: &CatalogEntry) -> Option<&Path> {
 }
 
 impl Workspace {
-    /// Blocks the skills of an inventory that differ from their locks. Their digests are remembered, so that the next list is fast.
+    /// Blocks the skills of an inventory that differ from their locks. Their digests are remembered, so that the next list is fast. A skill
+    /// that is not trusted is not hashed, and there is a limit for all together: a clone must not take time. What was not hashed is
+    /// compared when it is loaded.
     pub(crate) fn check_pins(&self, inventory: &mut Inventory) {
         let pins = SkillPins::read(self);
         if pins.is_empty() {
             return;
         }
         let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
-        for entry in &mut inventory.catalog.entries {
-            if entry.digest.is_some() || entry.card.is_none() || !pins.is_pinned(entry) {
+        let mut left = DigestBudget {
+            bytes: MAX_ALL_BYTES,
+            files: MAX_ALL_FILES,
+        };
+        let Catalog { roots, entries, .. } = &mut inventory.catalog;
+        let is_trusted = |entry: &CatalogEntry| {
+            let root = entry.root.and_then(|root| roots.get(usize::from(root)));
+            root.is_some_and(|root| root.trusted)
+        };
+        for entry in entries {
+            let is_known = entry.digest.is_some() || entry.card.is_none();
+            if is_known || !is_trusted(entry) || !pins.is_pinned(entry) {
                 continue;
             }
-            if let Ok((digest, state)) = entry.place.digest_within(MAX_BYTES, MAX_FILES) {
+            let found = entry.place.digest_from(MAX_BYTES, MAX_FILES, &mut left);
+            if let Ok((digest, state)) = found {
                 entry.digest = Some(digest);
                 digests.push((entry.place.path().into_owned(), digest, state));
             }

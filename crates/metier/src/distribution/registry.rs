@@ -25,6 +25,7 @@ use semver::{Version, VersionReq};
 use super::{places::InstallScope, registry_memory::StoredMemory, sources::SourceRequest};
 use crate::{
     Error, NoticeLevel, TaskProgress, WorkKind, Workspace,
+    execution_context::REGISTRY_TOKENS,
     text::{count, one_line},
 };
 
@@ -33,8 +34,6 @@ pub use metier_package::registry_api::{
     PublishAnswer, PublishStatus, RegistryAccount, RegistryFinding, RegistryMatch, RegistryVersion,
 };
 
-/// The file with the tokens of registries, in the data folder.
-const TOKENS: &str = "registry-tokens.json";
 /// The largest file of tokens.
 const MAX_TOKENS: u64 = 1 << 20;
 /// The most skills of one page.
@@ -543,7 +542,7 @@ impl Workspace {
 
     /// The tokens, by the address of the registry.
     fn registry_tokens(&self) -> Result<BTreeMap<String, String>, Error> {
-        let file = self.data_folder()?.join(TOKENS);
+        let file = self.data_folder()?.join(REGISTRY_TOKENS);
         let text = match metier_catalog::read_named(&file, MAX_TOKENS) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -565,8 +564,8 @@ impl Workspace {
     /// Replaces the file of the tokens as a whole. Only its owner can read it, from its first byte on.
     fn write_tokens(&self, tokens: &BTreeMap<String, String>) -> Result<(), Error> {
         let folder = self.data_folder()?;
-        let file = folder.join(TOKENS);
-        let temporary = folder.join(format!("{TOKENS}.{}.part", std::process::id()));
+        let file = folder.join(REGISTRY_TOKENS);
+        let temporary = folder.join(format!("{REGISTRY_TOKENS}.{}.part", std::process::id()));
         let write = || {
             fs::create_dir_all(folder)?;
             let mut options = fs::OpenOptions::new();

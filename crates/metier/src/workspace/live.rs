@@ -173,8 +173,6 @@ impl Workspace {
         let files = ["AGENT.md", "AGENTS.md", PROJECT_CONFIG, "metier.lock"];
         let mut whole: BTreeSet<PathBuf> = self.obeyed().into_iter().collect();
         whole.extend(files.map(|file| project.join(file)));
-        let rules = self.config.scan.rules_dir.as_deref();
-        whole.extend(rules.map(|folder| self.expand(folder)));
         let verdicts = self.index().map(|index| index.folder.join("verdicts"));
         let mut records: BTreeSet<PathBuf> = verdicts.into_iter().collect();
         if let Some(database) = &machine.database {

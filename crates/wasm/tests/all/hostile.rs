@@ -95,12 +95,12 @@ fn fuel_is_used_up() {
 #[test]
 fn memory_is_not_for_the_taking() {
     let grow = "(if (i32.eq (memory.grow (i32.const 65000)) (i32.const -1)) (then (unreachable))) (i64.const 0)";
-    trouble(tool(&reactor("", grow)), "needs more memory than 128 MiB");
+    trouble(tool(&reactor("", grow)), "needs more memory than 64 MiB");
     // Page by page, to the end.
     let bit =
         "(loop $l (br_if $l (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) (unreachable)";
-    trouble(tool(&reactor("", bit)), "needs more memory than 128 MiB");
-    let second = "(memory $second 2100)";
+    trouble(tool(&reactor("", bit)), "needs more memory than 64 MiB");
+    let second = "(memory $second 1100)";
     trouble(tool(&reactor(second, "(i64.const 0)")), "memory");
     let table = "(table $t 1 funcref) (func $f)";
     let grow = "(if (i32.eq (table.grow $t (ref.null func) (i32.const 10000000)) (i32.const -1)) (then (unreachable))) (i64.const 0)";

@@ -1,5 +1,6 @@
 //! Markdown as it arrives: every word is shown, and where the stream is cut changes nothing.
 
+use metier::text::is_hidden;
 use proptest::prelude::*;
 
 use super::*;
@@ -183,13 +184,23 @@ fn what_a_terminal_would_obey_is_spelled_out() {
         "|\u{1b}|\n|-|\n|\r|",
         "<b\u{1b}>",
         "    \u{1b}[2J",
+        "a \u{202e}b &#8238; &#x2066;",
+        "# \u{202e}",
+        "`\u{202e}`",
+        "```\u{2066}\n\u{202e}\n```",
+        "[a\u{202d}](b\u{2067})",
+        "![a\u{200b}](b \"\u{202b}\")",
+        "> - \u{202e}",
+        "|\u{202e}|\n|-|\n|\u{2068}|",
+        "<b\u{202e}>",
+        "    \u{202e}",
     ] {
         let style = MarkdownStyle {
             width: 40,
             colors: false,
         };
         let shown = shown_in(source, &[], style);
-        let acts = |c: char| c.is_control() && c != '\n';
+        let acts = |c: char| c != '\n' && is_hidden(c);
         assert!(!shown.contains(acts), "{source:?} is shown as {shown:?}");
     }
 }

@@ -223,7 +223,7 @@ impl ActExecutor {
     /// A small regular file, unless no skill may read it.
     fn small_text(&self, path: &Path) -> Option<String> {
         let real = path.canonicalize().ok()?;
-        let bytes = files::read(&real, &self.denied()).ok()?;
+        let bytes = files::read(&real, &self.never_read()).ok()?;
         (bytes.len() <= MAX_CONFIG).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 }
