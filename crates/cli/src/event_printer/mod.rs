@@ -1,4 +1,4 @@
-//! The events of a session, as text for people or as lines of JSON.
+//! The events of a conversation, as text for people or as lines of JSON.
 
 mod markdown;
 mod screen;
@@ -36,7 +36,7 @@ pub(crate) enum EventFormat {
     Jsonl,
 }
 
-/// Hears all sessions of a run. Sub-agents talk from threads of their own; one line is one line.
+/// Hears all conversations of a run. Sub-agents talk from threads of their own; one line is one line.
 pub(crate) struct EventPrinter {
     output: Arc<Output>,
     format: EventFormat,
@@ -68,7 +68,7 @@ impl EventPrinter {
     fn show(&self, told: &ReportedEvent) {
         let depth = told.depth;
         if depth == 0 && !matches!(told.event, AgentEvent::Text { .. }) {
-            // The session does something else: its text has ended.
+            // The conversation does something else: its text has ended.
             self.screen.end_text();
         }
         match &told.event {
