@@ -4,7 +4,7 @@ use metier_runtime::live::ActivateError;
 
 use crate::{
     live_openclaw::{engines, prompt, room},
-    live_room::lines,
+    live_session::lines,
 };
 
 /// What a handler imports as an ES module, and what it says with it.

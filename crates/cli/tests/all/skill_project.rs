@@ -1,6 +1,6 @@
-//! The stage on which skills misbehave: a closed room, the machine's own programs, and no scanner.
+//! A project with skills that misbehave: a test context with the machine's own programs, and no scanner.
 //!
-//! What the scanner says is tested elsewhere. Here it is switched off, so that only permissions and the fence are left
+//! What the scanner says is tested elsewhere. Here it is disabled, so that only permissions and the sandbox are left
 //! between a skill and the machine.
 
 use std::{env, ffi::OsString, fs, path::Path, time::Duration};
@@ -29,12 +29,12 @@ pub(crate) struct UsedByRun {
     pub(crate) processor_time: Duration,
 }
 
-/// A machine with nothing on it but the system's programs.
-pub(crate) struct Stage {
+/// A project on a machine with nothing but the system's programs.
+pub(crate) struct SkillProject {
     pub(crate) context: TestContext,
 }
 
-impl Stage {
+impl SkillProject {
     pub(crate) fn new() -> Self {
         let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
         let mut path = OsString::from(context.path("$BIN/x").parent().unwrap());
@@ -50,7 +50,7 @@ impl Stage {
         Self { context }
     }
 
-    /// A stage on which each run is measured.
+    /// A project in which each run is measured.
     pub(crate) fn measured() -> Result<Self, NotRun> {
         needs::program(PYTHON)?;
         let mut stage = Self::new();

@@ -1,7 +1,7 @@
-//! The fixture for skills with code: the stage of `stage.rs`, and a session inside the test itself.
+//! The fixture for skills with code: the project of `skill_project.rs`, and a session inside the test itself.
 //!
 //! A session is made of the same parts as in the program. Its workers and children are real ones: the interpreter of Starlark and the
-//! fence around a program are the built `metier`.
+//! sandbox around a program are the built `metier`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,8 +34,8 @@ use metier_store::{Receipt, ReceiptOutcome, ReceiptPart, Store};
 use metier_testkit::{NotRun, ProgramOutput, needs::not_run, patience::PATIENCE};
 use serde_json::Value;
 
-use crate::session_parts::{desk, host_environment, terms};
-use crate::stage::{Stage, deno_is_hidden};
+use crate::session_parts::{approvals, host_environment, terms};
+use crate::skill_project::{SkillProject, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 
@@ -47,7 +47,7 @@ pub(crate) const HANG: Duration = PATIENCE;
 
 /// A stage, and where its skills are.
 pub(crate) struct Live {
-    pub(crate) stage: Stage,
+    pub(crate) stage: SkillProject,
     pub(crate) patience: CallTimeouts,
     /// Where there are skills, below the working folder; the last has the last word.
     pub(crate) roots: Vec<(Source, &'static str)>,
@@ -61,7 +61,7 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn new() -> Self {
         Self {
-            stage: Stage::new(),
+            stage: SkillProject::new(),
             patience: CallTimeouts {
                 start: HANG,
                 end: HANG,
@@ -167,7 +167,7 @@ impl Live {
         let terms = terms(self.rate, &project, Some(&home));
         let approvals = Approvals {
             session: session.into(),
-            ..desk(store, approved, terms)
+            ..approvals(store, approved, terms)
         };
         let host = HostEnvironment {
             home: Some(home),
