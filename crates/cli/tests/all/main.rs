@@ -21,6 +21,7 @@ mod answers;
 mod approved_request;
 mod authority;
 mod browser;
+mod closed_output;
 mod conditions;
 mod doors;
 mod embedding;
