@@ -124,7 +124,7 @@ fn lines(agent_environment: &Disk) -> Outcome {
 fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     let heard = Arc::new(Heard::default());
     let start = Instant::now();
-    conversation(agent_environment, &heard, |conversation| {
+    with_conversation(agent_environment, &heard, |conversation| {
         tell("open_ms", start.elapsed().as_secs_f64() * 1e3);
         let question = words(QUESTION_BYTES);
         for _ in 0..10 {
@@ -169,7 +169,7 @@ fn prompt(conversation: &mut AgentConversation) -> Result<f64, Error> {
 fn calls(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     model.calls.store(true, Ordering::Relaxed);
     let heard = Arc::new(Heard::default());
-    conversation(agent_environment, &heard, |conversation| {
+    with_conversation(agent_environment, &heard, |conversation| {
         let mut times = Times::default();
         for _ in 0..turns {
             times.take(|| conversation.turn("Greet Ada."))?;
@@ -185,7 +185,7 @@ fn calls(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome 
 
 /// Turns whose requests go to a server on this machine.
 fn over_http(agent_environment: &Arc<Disk>, turns: usize) -> Outcome {
-    conversation(agent_environment, &Arc::default(), |conversation| {
+    with_conversation(agent_environment, &Arc::default(), |conversation| {
         let mut times = Times::default();
         for _ in 0..turns {
             times.take(|| conversation.turn("What is new?"))?;
@@ -195,7 +195,7 @@ fn over_http(agent_environment: &Arc<Disk>, turns: usize) -> Outcome {
     })
 }
 
-fn conversation(
+fn with_conversation(
     agent_environment: &Arc<Disk>,
     heard: &Arc<Heard>,
     work: impl FnOnce(&mut AgentConversation) -> Outcome,
