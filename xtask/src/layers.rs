@@ -1,8 +1,8 @@
 //! Dependencies between our crates point down, and the pure crates stay pure.
 //!
 //! A crate's layer states how much of the system it knows. A dependency on the same or a higher layer is how one crate ends up
-//! knowing all others, so it is an error, as is a crate that has no layer. Dev-dependencies are free: tests may use
-//! any crate.
+//! knowing all others, so it is an error, as is a crate that has no layer. A dependency that no code uses is one too: the map would show an edge that
+//! is not there. Dev-dependencies are free: tests may use any crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,11 +42,8 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// The only packages of ours that an interface may use: for anything else it calls a function of the library.
 const DOORS: &[(&str, &[&str])] = &[
-    ("metier-server", &["metier", "metier-wire", "metier-sdk"]),
-    (
-        "metier-cli",
-        &["metier", "metier-wire", "metier-server", "metier-sdk"],
-    ),
+    ("metier-server", &["metier", "metier-wire"]),
+    ("metier-cli", &["metier", "metier-wire", "metier-server"]),
 ];
 
 /// For tests and chores: no shipped package may need them.
@@ -70,6 +67,8 @@ struct Package {
     name: String,
     /// Normal and build dependencies on other packages of the workspace.
     needs: Vec<String>,
+    /// Those of them that its code names.
+    uses: Vec<String>,
     /// The text of `lib.rs`, if it is a library.
     library: Option<String>,
 }
@@ -111,20 +110,50 @@ fn read_package(package: &Value, names: &[&str]) -> Result<Package> {
     let dependencies = package["dependencies"]
         .as_array()
         .ok_or("a package without dependencies")?;
-    let needs = dependencies
+    // (package, name in code) of each.
+    let needs: Vec<(&str, &str)> = dependencies
         .iter()
         .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
-        .filter_map(|dependency| dependency["name"].as_str())
-        .filter(|name| names.contains(name));
+        .filter_map(|dependency| {
+            let package = dependency["name"].as_str()?;
+            Some((package, dependency["rename"].as_str().unwrap_or(package)))
+        })
+        .filter(|(package, _)| names.contains(package))
+        .collect();
+    let manifest = package["manifest_path"].as_str().map(Path::new);
+    let folder = manifest
+        .and_then(Path::parent)
+        .ok_or("a package without a manifest")?;
+    let code = workspace::texts(&folder.join("src"))?;
+    let uses = needs
+        .iter()
+        .filter(|(_, name)| code.iter().any(|(path, text)| is_named(path, text, name)));
     let targets = package["targets"].as_array().into_iter().flatten();
     let library = targets
         .filter(|target| target["kind"][0] == "lib")
         .find_map(|target| target["src_path"].as_str());
     Ok(Package {
         name: name.to_owned(),
-        needs: needs.map(str::to_owned).collect(),
+        uses: uses.map(|(package, _)| (*package).to_owned()).collect(),
+        needs: needs
+            .iter()
+            .map(|(package, _)| (*package).to_owned())
+            .collect(),
         library: library.map(fs::read_to_string).transpose()?,
     })
+}
+
+/// Whether a file of a package uses the crate of this name. What `metier new` writes belongs to another package.
+fn is_named(path: &str, text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let name = format!("{}::", name.replace('-', "_"));
+    let mut lines = text.lines().map(str::trim_start);
+    let is_code = path.ends_with(".rs") && !path.starts_with("templates/");
+    is_code
+        && lines.any(|line| {
+            let mut places = line.match_indices(&name);
+            !line.starts_with("//") && places.any(|(at, _)| !line[..at].ends_with(part))
+        })
 }
 
 fn problems(packages: &[Package]) -> Vec<String> {
@@ -145,6 +174,19 @@ fn problems(packages: &[Package]) -> Vec<String> {
         };
         for need in &package.needs {
             problems.extend(edge(name, own, need, &layers));
+            if !package.uses.contains(need) {
+                problems.push(format!(
+                    "no code of `{name}` uses `{need}`: remove the dependency"
+                ));
+            }
+        }
+        let door = DOORS.iter().find(|(door, _)| *door == name);
+        for known in door.iter().flat_map(|(_, known)| known.iter()) {
+            if !package.needs.iter().any(|need| need == known) {
+                problems.push(format!(
+                    "`{name}` does not need `{known}`: remove it from `DOORS` in xtask/src/layers.rs and from ARCHITECTURE.md"
+                ));
+            }
         }
         if PURE.contains(&name) && !package.library.as_deref().is_some_and(bans_the_world) {
             problems.push(format!(

@@ -1,14 +1,15 @@
 //! The layers are respected, and each rule detects its violations.
 
-use super::{Package, bans_the_world, check, problems};
+use super::{Package, bans_the_world, check, is_named, problems};
 use crate::workspace;
 
 const BAN: &str = "//! Docs.\n#![warn(clippy::disallowed_methods)]\n";
 
 fn package(name: &str, needs: &[&str]) -> Package {
-    let needs = needs.iter().map(|&need| need.to_owned()).collect();
+    let needs: Vec<String> = needs.iter().map(|&need| need.to_owned()).collect();
     Package {
         name: name.to_owned(),
+        uses: needs.clone(),
         needs,
         library: Some(BAN.to_owned()),
     }
@@ -57,7 +58,12 @@ fn sabotage_neighbours_do_not_know_each_other() {
 
 #[test]
 fn sabotage_a_door_does_not_reach_below_the_library() {
-    for below in ["metier-runtime", "metier-store", "metier-model"] {
+    for below in [
+        "metier-runtime",
+        "metier-store",
+        "metier-model",
+        "metier-sdk",
+    ] {
         let refusal = format!("must not know `{below}`: a door calls the library");
         caught(package("metier-cli", &["metier", below]), &refusal);
         caught(package("metier-server", &[below]), &refusal);
@@ -66,6 +72,33 @@ fn sabotage_a_door_does_not_reach_below_the_library() {
         package("metier-server", &["metier-cli"]),
         "must not know `metier-cli`",
     );
+}
+
+#[test]
+fn sabotage_an_allowed_edge_that_is_not_there_is_caught() {
+    caught(
+        package("metier-server", &["metier"]),
+        "`metier-server` does not need `metier-wire`",
+    );
+}
+
+#[test]
+fn sabotage_a_dependency_that_no_code_uses_is_caught() {
+    let mut unused = package("metier-policy", &["metier-model", "metier-sdk"]);
+    unused.uses.pop();
+    caught(unused, "no code of `metier-policy` uses `metier-sdk`");
+}
+
+#[test]
+fn a_crate_is_used_where_code_names_it() {
+    let named = |path: &str, text: &str| is_named(path, text, "metier-sdk");
+    assert!(named("a.rs", "//! A.\nuse metier_sdk::Name;\n"));
+    assert!(named("a/b.rs", "    let a = ::metier_sdk::Name;\n"));
+    assert!(!named("a.rs", "// metier_sdk::Name\n"));
+    assert!(!named("a.rs", "use my_metier_sdk::Name;\n"));
+    assert!(!named("a.rs", "use metier_sdk_more::Name;\n"));
+    assert!(!named("a.md", "metier_sdk::Name\n"));
+    assert!(!named("templates/a.rs", "use metier_sdk::Name;\n"));
 }
 
 #[test]

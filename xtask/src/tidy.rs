@@ -3,10 +3,12 @@
 //! Each rule is a function from texts to problems, so that each has a test with a text that breaks it. What is
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
 
+mod architecture;
 mod features;
 mod guide;
 mod honesty;
 mod names;
+mod settings;
 mod voice;
 
 use std::path::Path;
@@ -18,9 +20,10 @@ fn is_fixture(path: &str) -> bool {
     path.split('/').any(|part| part == "fixtures")
 }
 
-/// Names that don't describe the content.
+/// Names that don't describe the content: of nothing, and of a scene instead of the field.
 const EMPTY_NAMES: &[&str] = &[
-    "util", "utils", "helper", "helpers", "common", "misc", "manager",
+    "util", "utils", "helper", "helpers", "common", "misc", "manager", "ground", "guises", "room",
+    "stage",
 ];
 
 /// Texts that belong to one machine. They are split, so that this file can contain them.
@@ -60,6 +63,8 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
     problems.extend(names::check(&texts));
     problems.extend(features::check(&texts));
     problems.extend(guide::check(&texts));
+    problems.extend(architecture::check(&texts));
+    problems.extend(settings::check(&texts));
     problems.extend(voice::check(&texts));
     problems.extend(pointers(&texts, |path| root.join(path).exists()));
     let lock = std::fs::read_to_string(root.join("Cargo.lock"))?;

@@ -88,6 +88,11 @@ fn names_that_describe_nothing_are_refused() {
         "//! A.\n    pub(crate) mod common {\n",
         "`common` does not describe",
     );
+    caught(
+        "crates/x/tests/all/stage.rs",
+        "//! A.\n",
+        "`stage` does not describe",
+    );
     fine("a.rs", "//! A.\nmod helpful;\n// mod utils\n");
 }
 

@@ -1,6 +1,6 @@
-//! How much a session and all sessions below it may use, together.
+//! How much a conversation and all conversations below it may use, together.
 //!
-//! One budget for a whole tree of sessions: sub-agents of sub-agents use their parent's. Nothing is returned to it. Each
+//! One budget for a whole tree of conversations: sub-agents of sub-agents use their parent's. Nothing is returned to it. Each
 //! sub-agent also has its own limit of model requests, so that one sub-agent can't use up those of the others.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::TokenUsage;
 
-/// The remaining budget of this session and every one below it.
+/// The remaining budget of this conversation and every one below it.
 #[derive(Debug)]
 pub struct Budget {
     requests: AtomicU64,
@@ -90,7 +90,7 @@ impl Budget {
         }
     }
 
-    /// A new task for the session that a person talks to: it gets the full budget again.
+    /// A new task for the conversation that a person talks to: it gets the full budget again.
     pub fn refill(&self) {
         self.requests.store(self.limits.requests, Ordering::Relaxed);
         self.calls.store(self.limits.calls, Ordering::Relaxed);

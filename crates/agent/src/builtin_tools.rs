@@ -35,7 +35,7 @@ impl BuiltinTool {
     pub(crate) const ORCHESTRATION: &'static [Self] =
         &[Self::ListSkills, Self::SearchSkills, Self::SessionsSpawn];
 
-    /// For a session at the maximum nesting depth.
+    /// For a conversation at the maximum nesting depth.
     pub(crate) const WITHOUT_SPAWN: &'static [Self] = &[
         Self::ListSkills,
         Self::SearchSkills,
@@ -112,7 +112,7 @@ impl BuiltinTool {
     }
 }
 
-/// The tools that an agent has with any active skills: the core tools, those of the two coding skills, and the session's own.
+/// The tools that an agent has with any active skills: the core tools, those of the two coding skills, and the conversation's own.
 pub fn tool_names() -> impl Iterator<Item = &'static str> {
     let core = [
         "read", "write", "edit", "glob", "grep", "shell", "specKit", "opencode",

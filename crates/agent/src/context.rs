@@ -1,4 +1,4 @@
-//! The values that the sessions of one run share: skills, configuration and models.
+//! The values that the conversations of one run share: skills, configuration and models.
 
 use std::{
     collections::BTreeMap,
@@ -76,7 +76,7 @@ pub struct AgentContext {
 }
 
 impl AgentContext {
-    /// All sessions see these skills. `models` finds the model of a name, or the configured one; `ids` returns a new session id;
+    /// All conversations see these skills. `models` finds the model of a name, or the configured one; `ids` returns a new session id;
     /// `clock` returns the time as text.
     pub fn new(
         inventory: Arc<Inventory>,
@@ -227,16 +227,16 @@ impl ChosenModel {
     }
 }
 
-/// The model of a name. A name without a provider means the provider of the session's model.
+/// The model of a name. A name without a provider means the provider of the conversation's model.
 ///
 /// # Errors
 /// When there is no such model, or no key for it.
 pub(crate) fn model_beside(
     context: &AgentContext,
     name: &str,
-    session: &ModelName,
+    primary: &ModelName,
 ) -> Result<ChosenModel, ErrorReport> {
-    let name = ModelName::parse(name, Some(session.provider));
+    let name = ModelName::parse(name, Some(primary.provider));
     let name = name.map_err(|error| ErrorReport::from(&error))?;
     context.model(Some(&name.to_string()))
 }

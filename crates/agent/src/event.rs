@@ -1,13 +1,13 @@
-//! Events of a session, reported while it runs.
+//! Events of a conversation, reported while it runs.
 //!
-//! A session never prints. The program that opened it listens: a terminal shows events, `--format jsonl` writes each on a line, a test
+//! A conversation never prints. The program that opened it listens: a terminal shows events, `--format jsonl` writes each on a line, a test
 //! compares them. Events of sub-agents reach the same listener, from other threads. `wire` owns their JSON.
 
 use serde_json::Value;
 
 use crate::stored::KeptSkill;
 
-/// Receives the events of a session. Called from several threads.
+/// Receives the events of a conversation. Called from several threads.
 pub trait EventListener: Send + Sync {
     /// Receives one event.
     fn hear(&self, told: &ReportedEvent);
@@ -18,21 +18,21 @@ pub trait EventListener: Send + Sync {
     }
 }
 
-/// An event, and the session that it belongs to.
+/// An event, and the conversation that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportedEvent {
-    /// Id of the session.
+    /// Id of the conversation.
     pub session: String,
-    /// Nesting depth: 0 is the session that the user talks to.
+    /// Nesting depth: 0 is the conversation that the user talks to.
     pub depth: usize,
     /// The event.
     pub event: AgentEvent,
 }
 
-/// An event of a session.
+/// An event of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentEvent {
-    /// The session is open.
+    /// The conversation is open.
     SessionStarted {
         /// The model, as `provider/model`.
         model: String,
@@ -110,7 +110,7 @@ pub enum AgentEvent {
         /// Duration of the call.
         ms: u64,
     },
-    /// A call was refused by the rules of the session.
+    /// A call was refused by the rules of the conversation.
     ToolRefused {
         /// The model's id of the call.
         id: String,
@@ -160,7 +160,7 @@ pub enum AgentEvent {
         /// The cost, if prices are known.
         cost: Option<String>,
     },
-    /// A turn ended without an answer. The session can continue.
+    /// A turn ended without an answer. The conversation can continue.
     TurnFailed {
         /// A stable code.
         code: String,
@@ -178,7 +178,7 @@ pub enum ActivatedBy {
     User,
     /// The model, with a tool call.
     Model,
-    /// The plan that the session was opened with.
+    /// The plan that the conversation was opened with.
     Plan,
     /// A trigger that matched.
     Trigger,

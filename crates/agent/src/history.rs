@@ -1,11 +1,11 @@
 //! A conversation: messages, calls and results, in the stored form and in the form for a model.
 //!
 //! **Problem.** The messages for a model differ from the events. The text of an unloaded skill must not be sent again, a
-//! conversation that got too long is sent as a summary, and a session that was killed during a tool call has a call without a
+//! conversation that got too long is sent as a summary, and a conversation that was killed during a tool call has a call without a
 //! result, which no provider accepts.
 //!
 //! **Decision.** The events are a list of [`HistoryRecord`]s, each written before the next step. A [`MessageHistory`] is
-//! built by applying the records in order; it is the same whether they come from a running session or from the
+//! built by applying the records in order; it is the same whether they come from a running conversation or from the
 //! database after a crash. The messages for a model are built from it at the last moment, and for any records a provider
 //! accepts them: roles alternate, and each call has one result, in the order of the calls.
 

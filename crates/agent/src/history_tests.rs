@@ -277,7 +277,7 @@ fn check_pairs(conversation: &MessageHistory) {
     }
 }
 
-/// Records in an arbitrary order, which no session would write. There are few ids, so that they collide.
+/// Records in an arbitrary order, which no conversation would write. There are few ids, so that they collide.
 fn record() -> impl Strategy<Value = HistoryRecord> {
     let id = || prop::sample::select(vec!["a", "b", "c"]);
     let skill = || prop::sample::select(vec!["s", "t"]).prop_map(str::to_owned);

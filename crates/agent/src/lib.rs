@@ -5,9 +5,9 @@
 //!
 //! **Goals.**
 //! * a loop that can be read in one sitting, over one trait, [`LanguageModel`];
-//! * a tool is called only if every rule of the session allows it, and a sub-agent has no more than its skills allow;
-//! * each event is recorded before the next step, so that a session can be resumed and no tool runs twice;
-//! * no wait and no growth without limit: budgets, depth, timeouts, a [`Cancel`] for a whole tree of sessions.
+//! * a tool is called only if every rule of the conversation allows it, and a sub-agent has no more than its skills allow;
+//! * each event is recorded before the next step, so that a conversation can be resumed and no tool runs twice;
+//! * no wait and no growth without limit: budgets, depth, timeouts, a [`Cancel`] for a whole tree of conversations.
 //!
 //! **Worked example.** A model with a key from the environment, which is an argument:
 //!
@@ -43,7 +43,7 @@
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
 //! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
-//! before the next step · rules of a session apply to all sessions that it starts.
+//! before the next step · rules of a conversation apply to all conversations that it starts.
 //!
 //! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and
 //! `provider/mod.rs`.

@@ -1,4 +1,4 @@
-//! The model for skills: a question, and a text as the answer. The tokens count against the budget of the session.
+//! The model for skills: a question, and a text as the answer. The tokens count against the budget of the conversation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use crate::context::model_beside;
 use crate::turn_usage::TurnUsage;
 use crate::{AgentContext, Budget, Cancel, ChosenModel, ModelMessage, ModelRequest};
 
-/// Answers the questions of skills, with the session's model or another one that they name.
+/// Answers the questions of skills, with the conversation's model or another one that they name.
 pub struct MeteredModel {
     context: Arc<AgentContext>,
     chosen: Option<ChosenModel>,
@@ -18,7 +18,7 @@ pub struct MeteredModel {
 }
 
 impl MeteredModel {
-    /// For a session with this model, or without one: the configured model is then resolved at the first question.
+    /// For a conversation with this model, or without one: the configured model is then resolved at the first question.
     #[must_use]
     pub fn new(
         context: &Arc<AgentContext>,
@@ -55,7 +55,7 @@ impl live::Model for MeteredModel {
         let chosen = match (&self.chosen, model) {
             (Some(chosen), None) => chosen.clone(),
             (chosen, model) => match (chosen, model) {
-                (Some(session), Some(name)) => model_beside(&self.context, name, &session.name),
+                (Some(primary), Some(name)) => model_beside(&self.context, name, &primary.name),
                 _ => self.context.model(model),
             }
             .map_err(|report| {

@@ -1,11 +1,11 @@
-//! The tools that a session can use, whatever the model outputs.
+//! The tools that a conversation can use, whatever the model outputs.
 //!
 //! **Problem.** Skills state what their agent can use in four lists, a sub-agent gets exactly what its set allows, and a parent
 //! must not gain permissions by starting one. A model can call a tool even if it was not given it.
 //!
 //! **Decision.** Every rule has an owner and is checked at dispatch, for every call. A *set* (a sub-agent's skills) allows by name
 //! and denies the rest. A skill that became active *in* a conversation narrows it: its `allowed_tools` exclude everything else, its
-//! `forbidden_tools` and `disallowed-tools` remove tools. Rules of a session apply to all sessions that it starts. Rules are only
+//! `forbidden_tools` and `disallowed-tools` remove tools. Rules of a conversation apply to all conversations that it starts. Rules are only
 //! added or, when a skill is unloaded, removed by owner; no rule grants what another one denies.
 
 use metier_model::{SkillManifest, ToolPattern};
@@ -34,12 +34,12 @@ pub struct ForbiddenTool {
     pub reason: String,
 }
 
-/// All rules of a session.
+/// All rules of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct ToolUseRules {
-    /// The sets of the sub-agents above this session, outermost first.
+    /// The sets of the sub-agents above this conversation, outermost first.
     sets: Vec<RuleList>,
-    /// Rules of skills in conversations, those of the parent sessions included.
+    /// Rules of skills in conversations, those of the parent conversations included.
     narrowed: Vec<Narrowed>,
 }
 
@@ -57,12 +57,12 @@ struct Narrowed {
     skill: String,
     only: Option<Vec<ToolPattern>>,
     never: Vec<ToolPattern>,
-    /// Whether it is a rule of a parent session, which can't be removed here.
+    /// Whether it is a rule of a parent conversation, which can't be removed here.
     is_inherited: bool,
 }
 
 impl ToolUseRules {
-    /// For a session that this one starts: all rules apply there too.
+    /// For a conversation that this one starts: all rules apply there too.
     #[must_use]
     pub fn for_child(&self) -> Self {
         let mut rules = self.clone();
@@ -72,7 +72,7 @@ impl ToolUseRules {
         rules
     }
 
-    /// The session is a sub-agent with exactly these skills.
+    /// The conversation is a sub-agent with exactly these skills.
     pub fn confine<'m>(
         &mut self,
         policy: ToolPolicy,
@@ -115,7 +115,7 @@ impl ToolUseRules {
             .retain(|narrowed| narrowed.is_inherited || narrowed.skill != skill);
     }
 
-    /// Whether this session is a sub-agent with a set of skills.
+    /// Whether this conversation is a sub-agent with a set of skills.
     #[must_use]
     pub fn is_confined(&self) -> bool {
         !self.sets.is_empty()

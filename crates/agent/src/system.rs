@@ -36,7 +36,7 @@ pub(crate) enum PromptAudience {
     Subagent,
 }
 
-/// The parts that stay the same for a session.
+/// The parts that stay the same for a conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct System {
     fixed: String,

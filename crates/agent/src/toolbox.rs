@@ -52,7 +52,7 @@ impl ToolTarget {
     }
 }
 
-/// All tools of a session, including those that rules remove: a call of such a tool is refused, not unknown.
+/// All tools of a conversation, including those that rules remove: a call of such a tool is refused, not unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toolbox {
     known: Vec<(String, ToolTarget)>,

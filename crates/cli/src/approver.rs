@@ -27,11 +27,11 @@ pub(crate) struct Terminal {
     output: Output,
     /// Whether there is a terminal to ask on.
     pub(crate) present: bool,
-    /// The session in which it is asked.
+    /// The conversation in which it is asked.
     within: Option<Within>,
 }
 
-/// The session in which a question is asked.
+/// The conversation in which a question is asked.
 struct Within {
     cancel: Cancel,
     screen: Arc<TerminalScreen>,

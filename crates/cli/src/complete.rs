@@ -245,8 +245,8 @@ fn with_inventory<T: Default>(line: &TypedLine<'_>, use_it: impl FnOnce(&Invento
     ) else {
         return T::default();
     };
-    let session = CliRun::open_to_read(&cli.global, &machine, &output);
-    let skills = session.and_then(|session| session.skills());
+    let run = CliRun::open_to_read(&cli.global, &machine, &output);
+    let skills = run.and_then(|run| run.skills());
     skills.map_or_else(|_| T::default(), |skills| use_it(skills.inventory()))
 }
 

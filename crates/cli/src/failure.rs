@@ -31,25 +31,55 @@ impl Exit {
             false => Self::Ok,
         }
     }
+
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Unmet => 1,
+            Self::Broken => 2,
+            // What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
+            Self::Interrupted => 130,
+            Self::Script(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Unmet => 1,
-            Exit::Broken => 2,
-            Exit::Interrupted => INTERRUPTED,
-            Exit::Script(code) => code,
-        })
+        Self::from(exit.code())
     }
 }
 
-/// The exit code that shells report for a program that Ctrl-C ended: 128 and the number of the signal.
-pub(crate) const INTERRUPTED: u8 = 130;
+/// Ends the program at once, from a place that can't return to `main`.
+#[expect(
+    clippy::exit,
+    reason = "the one place besides `main` where the program ends"
+)]
+pub(crate) fn end(exit: Exit) -> ! {
+    std::process::exit(i32::from(exit.code()));
+}
+
+/// The code of [`output_closed`].
+const OUTPUT_CLOSED: &str = "output-closed";
+
+/// The reader of stdout has closed it. That is its choice: the work stops, and the run has ended well.
+pub(crate) fn output_closed() -> Failure {
+    Failure::unmet(OUTPUT_CLOSED, "the reader of the output closed it")
+}
+
+/// For output of work that would continue: if the reader of stdout has closed it, the program ends.
+pub(crate) fn end_if_closed(written: Result<(), Failure>) {
+    // Anything else that is wrong with stdout is reported by the last write, which is the result.
+    if written.is_err_and(|failure| failure.code() == OUTPUT_CLOSED) {
+        end(Exit::Ok);
+    }
+}
 
 /// Prints it; with how the run ended.
 pub(crate) fn report(failure: &Failure, output: &Output) -> Exit {
+    if failure.code() == OUTPUT_CLOSED {
+        return Exit::Ok;
+    }
     if output.is_json() {
         // The exit code is right even when stdout is closed.
         output.document(&ErrorDocument::from(failure)).ok();

@@ -10,6 +10,7 @@
 //! parses, calls one verb of the library and prints · exit codes are chosen in `failure.rs`.
 //!
 //! **Start reading at** `cli.rs`, then `cli_run.rs`, then `commands/list.rs`.
+#![warn(clippy::exit)]
 
 mod approver;
 mod chat;

@@ -20,7 +20,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::{
     cli::{Color, Global},
     event_printer::MarkdownStyle,
-    failure::Failure,
+    failure::{Failure, output_closed},
     talk::{draw_progress, erase_progress, talk},
     wrap::wrapped,
 };
@@ -325,10 +325,10 @@ impl Output {
     }
 }
 
-/// Writing to stdout failed. A closed pipe is the reader's choice, not our failure.
+/// Writing to stdout failed.
 fn unwritten(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
-        std::process::exit(0);
+        return output_closed();
     }
     let message = format!("the output can't be written: {error}");
     Failure::broken("output", message)

@@ -17,13 +17,13 @@ const VARIABLE: &str = "METIER_KEY_PASSWORD";
 const MAX_FILE: u64 = 64 << 10;
 
 /// A password for a new key; at the terminal it is typed twice.
-pub(crate) fn new(session: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
-    let given = given(session, file)?;
+pub(crate) fn new(run: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
+    let given = given(run, file)?;
     let password = match given {
         Some(password) => password,
         None => {
-            let first = typed(session, "Password of the new key: ")?;
-            if first != typed(session, "Repeat the password: ")? {
+            let first = typed(run, "Password of the new key: ")?;
+            if first != typed(run, "Repeat the password: ")? {
                 return Err(Failure::unmet("password", "the two passwords differ"));
             }
             first
@@ -37,15 +37,15 @@ pub(crate) fn new(session: &CliRun, file: Option<&Path>) -> Result<String, Failu
 }
 
 /// The password of a key that exists.
-pub(crate) fn existing(session: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
-    match given(session, file)? {
+pub(crate) fn existing(run: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
+    match given(run, file)? {
         Some(password) => Ok(password),
-        None => typed(session, "Password of the signing key: "),
+        None => typed(run, "Password of the signing key: "),
     }
 }
 
-fn given(session: &CliRun, file: Option<&Path>) -> Result<Option<String>, Failure> {
-    let machine = session.machine();
+fn given(run: &CliRun, file: Option<&Path>) -> Result<Option<String>, Failure> {
+    let machine = run.machine();
     if let Some(file) = file {
         let path = machine.work.join(file);
         let text = read_named(&path, MAX_FILE).map_err(|error| {
@@ -60,17 +60,17 @@ fn given(session: &CliRun, file: Option<&Path>) -> Result<Option<String>, Failur
 }
 
 /// A line from the terminal, which does not show it.
-pub(crate) fn typed(session: &CliRun, question: &str) -> Result<String, Failure> {
+pub(crate) fn typed(run: &CliRun, question: &str) -> Result<String, Failure> {
     let stdin = io::stdin();
     let is_terminal = stdin.is_terminal() && io::stderr().is_terminal();
-    if !is_terminal || session.output.is_json() {
+    if !is_terminal || run.output.is_json() {
         return Err(
             Failure::unmet("password", "there is no terminal to ask for the password")
                 .hint(format!("use `--password-file FILE`, or set {VARIABLE}")),
         );
     }
     let mut keyboard = stdin.lock();
-    session.output.murmur(question);
+    run.output.murmur(question);
     let shown = tcgetattr(&keyboard).map_err(io::Error::from)?;
     let mut line = String::new();
     let read = {

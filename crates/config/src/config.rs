@@ -305,8 +305,6 @@ pub struct ConfigLine {
     pub is_default: bool,
     /// One sentence about its purpose.
     pub doc: &'static str,
-    /// Whether it has an effect in this version.
-    pub has_effect: bool,
 }
 
 /// A key that does not exist.
@@ -457,7 +455,6 @@ fn value(key: &'static ConfigKey, path: &KeyPath, held: Option<&Held>) -> Config
         is_default: origin == Origin::Default,
         origin,
         doc: key.doc,
-        has_effect: key.has_effect(),
     }
 }
 

@@ -21,15 +21,6 @@ pub struct ConfigKey {
     pub doc: &'static str,
 }
 
-impl ConfigKey {
-    /// Whether the key has an effect in this version.
-    #[must_use]
-    pub fn has_effect(&self) -> bool {
-        let without = crate::table::WITHOUT_EFFECT;
-        !without.iter().any(|key| key.path == self.path)
-    }
-}
-
 /// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {

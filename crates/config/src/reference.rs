@@ -59,9 +59,6 @@ fn describe(page: &mut String, key: &ConfigKey) {
         write_to(page, format_args!("- variable: `{env}`\n"));
     }
     write_to(page, format_args!("- in a project: {}\n", in_project(key)));
-    if !key.has_effect() {
-        write_to(page, format_args!("- has no effect in this version\n"));
-    }
 }
 
 fn default(key: &ConfigKey) -> String {

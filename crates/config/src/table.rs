@@ -1,4 +1,7 @@
 //! The table of keys: the one place to add, change or remove a key.
+//!
+//! Every key has an effect: a test sets each one and compares what the program sees (`table_tests.rs`), and `cargo xtask tidy` reports a value that no other
+//! crate reads.
 
 use crate::key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
@@ -16,9 +19,6 @@ pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_SESSION_ID",
     "METIER_PROJECT_DIR",
 ];
-
-/// Keys that have no effect in this version. `metier config` and the reference page state this.
-pub(crate) static WITHOUT_EFFECT: &[ConfigKey] = &[SKILLS_REGISTRY_URL];
 
 /// Names each row, so that values are read by name, and puts all rows into [`KEYS`]: a key that is read is in the
 /// table.

@@ -4,7 +4,7 @@
 //! runtime that is an activation (bytes scanned, permission requested, sandbox set up) and an event; for comparison, Deno alone is
 //! started with the same flags and the same request. All three take turns, so that noise of the machine affects all of them.
 
-mod stage;
+mod environment;
 
 use std::{
     ffi::OsString,
@@ -28,7 +28,7 @@ use metier_sdk::wire::{
 };
 use serde_json::{Value, json};
 
-use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
+use environment::{BenchEnvironment, Error, Outcome, PATIENCE, median, nothing, tell};
 
 const ROUNDS: usize = 25;
 const FILE: &str = "hooks/openclaw/handler.ts";
@@ -68,7 +68,8 @@ fn main() -> Outcome {
     let skill = write_skill(&folder.join("skills/reminder"))?;
     let bare = Bare::new(deno, &skill, &folder.join("bare"))?;
     let skills = folder.join("skills");
-    let stage = |engine| Stage::new(metier, folder, &[&skills], false, config(engine, deno));
+    let stage =
+        |engine| BenchEnvironment::new(metier, folder, &[&skills], false, config(engine, deno));
     let embedded = stage(HookEngine::Embedded)?;
     let fenced = stage(HookEngine::Deno)?;
     let (mut ours, mut theirs, mut alone, mut worker) = (vec![], vec![], vec![], vec![]);

@@ -4,7 +4,7 @@
 //! an empty folder on a disk. Most of a receipt's time is the disk's sync, so calls are measured with the
 //! database on the disk and in memory.
 
-mod stage;
+mod environment;
 
 use std::{
     cell::{Cell, RefCell},
@@ -28,7 +28,7 @@ use metier_sdk::{
 use metier_store::{Completion, NewReceipt, ReceiptDecision, ReceiptOutcome, Store};
 use serde_json::{Value, json};
 
-use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
+use environment::{BenchEnvironment, Error, Outcome, PATIENCE, median, nothing, tell};
 
 const HOOKS: usize = 50;
 /// The folder of files in memory, if there is one.
@@ -95,7 +95,7 @@ fn main() -> Outcome {
     let on_disk = folder.join("data");
     disk(folder)?;
     receipts("us", &on_disk)?;
-    let stage = Stage::new(
+    let stage = BenchEnvironment::new(
         metier,
         folder,
         &[&folder.join("skills")],
@@ -328,7 +328,7 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
 }
 
 /// The first activation, for which the skill is scanned, then many; the skill stays active.
-fn activations(stage: &Stage, runtime: &Runtime) -> Outcome {
+fn activations(stage: &BenchEnvironment, runtime: &Runtime) -> Outcome {
     runtime.activate("greeter")?;
     tell("scan_ms", stage.judging().as_secs_f64() * 1e3);
     runtime.deactivate("greeter")?;

@@ -246,8 +246,6 @@ pub struct ConfigValue {
     pub is_default: bool,
     /// Description of the setting.
     pub doc: &'static str,
-    /// Whether this version uses the setting.
-    pub has_effect: bool,
 }
 
 /// `config KEY VALUE --json`.

@@ -4,10 +4,10 @@
 //! disk. The model's answer is prepared, but the bytes of every request are still built. Turns are as long as they are in
 //! practice, so that the conversation fills its window, is summarised, and fills it again.
 
-mod ground;
+mod disk;
+#[path = "../../../runtime/benches/environment/mod.rs"]
+mod environment;
 mod ready;
-#[path = "../../../runtime/benches/stage/mod.rs"]
-mod stage;
 
 use std::{
     fs,
@@ -25,9 +25,9 @@ use metier_agent::{
 };
 use metier_store::NewConversation;
 
-use ground::{Disk, NOW};
+use disk::{Disk, NOW};
+use environment::{Error, Outcome, tell};
 use ready::{Ready, behind_http, chosen, words};
-use stage::{Error, Outcome, tell};
 
 const QUESTION_BYTES: usize = 500;
 const ANSWER_BYTES: usize = 2_000;
@@ -124,29 +124,29 @@ fn lines(agent_environment: &Disk) -> Outcome {
 fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     let heard = Arc::new(Heard::default());
     let start = Instant::now();
-    session(agent_environment, &heard, |session| {
+    with_conversation(agent_environment, &heard, |conversation| {
         tell("open_ms", start.elapsed().as_secs_f64() * 1e3);
         let question = words(QUESTION_BYTES);
         for _ in 0..10 {
-            session.turn(&question)?;
+            conversation.turn(&question)?;
         }
         tell(
             "request_kb",
             number(model.sent.load(Ordering::Relaxed)) / 1e3,
         );
-        tell("prompt_us", prompt(session)?);
+        tell("prompt_us", prompt(conversation)?);
         Held::now()?.tell("before");
         let (mut times, mut was_full) = (Times::default(), false);
         for _ in 0..turns {
-            times.take(|| session.turn(&question))?;
+            times.take(|| conversation.turn(&question))?;
             // Once while it grows, when it is nearly at its maximum.
-            if !was_full && session.conversation().tokens() > FULL_TOKENS {
+            if !was_full && conversation.conversation().tokens() > FULL_TOKENS {
                 was_full = true;
                 tell(
                     "full_request_kb",
                     number(model.sent.load(Ordering::Relaxed)) / 1e3,
                 );
-                tell("full_prompt_us", prompt(session)?);
+                tell("full_prompt_us", prompt(conversation)?);
             }
         }
         Held::now()?.tell("after");
@@ -157,10 +157,10 @@ fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> O
 }
 
 /// How long building a request takes, as at the start of a turn.
-fn prompt(session: &mut AgentConversation) -> Result<f64, Error> {
+fn prompt(conversation: &mut AgentConversation) -> Result<f64, Error> {
     let mut times = Times::default();
     for _ in 0..500 {
-        times.take(|| session.preview())?;
+        times.take(|| conversation.preview())?;
     }
     Ok(times.part(50))
 }
@@ -169,10 +169,10 @@ fn prompt(session: &mut AgentConversation) -> Result<f64, Error> {
 fn calls(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     model.calls.store(true, Ordering::Relaxed);
     let heard = Arc::new(Heard::default());
-    session(agent_environment, &heard, |session| {
+    with_conversation(agent_environment, &heard, |conversation| {
         let mut times = Times::default();
         for _ in 0..turns {
-            times.take(|| session.turn("Greet Ada."))?;
+            times.take(|| conversation.turn("Greet Ada."))?;
         }
         times.tell("call_turn");
         Ok(())
@@ -185,17 +185,17 @@ fn calls(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome 
 
 /// Turns whose requests go to a server on this machine.
 fn over_http(agent_environment: &Arc<Disk>, turns: usize) -> Outcome {
-    session(agent_environment, &Arc::default(), |session| {
+    with_conversation(agent_environment, &Arc::default(), |conversation| {
         let mut times = Times::default();
         for _ in 0..turns {
-            times.take(|| session.turn("What is new?"))?;
+            times.take(|| conversation.turn("What is new?"))?;
         }
         times.tell("http_turn");
         Ok(())
     })
 }
 
-fn session(
+fn with_conversation(
     agent_environment: &Arc<Disk>,
     heard: &Arc<Heard>,
     work: impl FnOnce(&mut AgentConversation) -> Outcome,
@@ -215,15 +215,15 @@ fn session(
         ..ConversationPlan::default()
     };
     let in_words = |report: ErrorReport| Error::from(report.to_string());
-    let mut session = open(
+    let mut conversation = open(
         &Arc::new(agent_environment.context()),
         agent_environment.runtime().map_err(in_words)?,
         shared,
         plan,
     )
     .map_err(in_words)?;
-    work(&mut session)?;
-    session.end().map_err(in_words)
+    work(&mut conversation)?;
+    conversation.end().map_err(in_words)
 }
 
 /// A listener that only counts.

@@ -17,7 +17,7 @@ use metier_agent::{
 };
 use serde_json::{Map, json};
 
-use crate::stage::Error;
+use crate::environment::Error;
 
 /// The text of every answer, of typical length.
 pub(crate) fn words(bytes: usize) -> String {

@@ -1,4 +1,4 @@
-//! A session: one conversation between a person or a parent and a model, with skills.
+//! A conversation between a person, or a parent conversation, and a model, with skills.
 //!
 //! **Problem.** A loop that asks a model and calls tools is twenty lines. Trust comes from the code around each line: each event
 //! is recorded before the next step, a call that no rule allows is not made whatever the model outputs, everything that a
@@ -64,7 +64,7 @@ pub struct AgentConversation {
     id: String,
     depth: usize,
     role: ConversationRole,
-    /// The model that the session was opened with.
+    /// The model that the conversation was opened with.
     configured: ChosenModel,
     /// This model, or the one that a skill of the opening requires.
     chosen: ChosenModel,
@@ -90,7 +90,7 @@ pub struct AgentConversation {
     room: usize,
     tally: TurnUsage,
     /// Answers questions of skills; their usage is part of the turn.
-    voice: Arc<MeteredModel>,
+    skill_model: Arc<MeteredModel>,
 }
 
 /// The result of a turn.
@@ -130,7 +130,7 @@ impl AgentConversation {
     /// Sends a user message; the model answers.
     ///
     /// # Errors
-    /// When there is no answer. The work so far is kept, and the session can continue.
+    /// When there is no answer. The work so far is kept, and the conversation can continue.
     pub fn turn(&mut self, said: &str) -> Result<TurnResult, ErrorReport> {
         self.begin_turn(said);
         let done = self.settle().and_then(|()| self.hear(said));
@@ -148,7 +148,7 @@ impl AgentConversation {
         self.end_turn(done)
     }
 
-    /// Ends the code of all skills, newest first, and reports their log. Dropping a session ends them too.
+    /// Ends the code of all skills, newest first, and reports their log. Dropping a conversation ends them too.
     ///
     /// # Errors
     /// When that can't be recorded; everything has ended anyway.
@@ -181,7 +181,7 @@ impl AgentConversation {
         Ok(())
     }
 
-    /// Ends a skill's code, and takes its rules and tools out of the session.
+    /// Ends a skill's code, and takes its rules and tools out of the conversation.
     fn deactivate(&mut self, skill: &str) -> Result<(), ErrorReport> {
         self.rules.widen(skill);
         self.pipeline.leave(skill);
@@ -207,7 +207,7 @@ impl AgentConversation {
     }
 
     fn end_turn(&mut self, done: Result<String, ErrorReport>) -> Result<TurnResult, ErrorReport> {
-        self.tally.add(self.voice.take_tally());
+        self.tally.add(self.skill_model.take_tally());
         self.runtime.set_user_message("");
         self.tell_new();
         match done {

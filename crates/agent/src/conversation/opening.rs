@@ -1,4 +1,4 @@
-//! How a session starts: new, resumed, or for a parent.
+//! How a conversation starts: new, resumed, or for a parent.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -25,7 +25,7 @@ const CORE_SKILL: &str = "core-tools";
 /// Maximum length of a title in a list.
 const MAX_TITLE: usize = 80;
 
-/// The resources that a session shares with the sessions that it starts.
+/// The resources that a conversation shares with the conversations that it starts.
 #[derive(Clone)]
 pub struct SharedResources {
     /// The budget of all of them.
@@ -36,10 +36,10 @@ pub struct SharedResources {
     pub listener: Arc<dyn EventListener>,
 }
 
-/// The plan of a session.
+/// The plan of a conversation.
 #[derive(Clone, Debug, Default)]
 pub struct ConversationPlan {
-    /// The role of the session.
+    /// The role of the conversation.
     pub role: ConversationRole,
     /// Another model than the configured one.
     pub model: Option<String>,
@@ -51,7 +51,7 @@ pub struct ConversationPlan {
     pub mode: metier_select::UsageMode,
     /// Whether it continues the conversation whose id is that of the runtime's session.
     pub resumes: bool,
-    /// The session that started it.
+    /// The conversation that started it.
     pub parent: Option<String>,
     /// Its nesting depth.
     pub depth: usize,
@@ -71,7 +71,7 @@ impl ConversationPlan {
     }
 }
 
-/// The role of a session: its user, and its tools and skills.
+/// The role of a conversation: its user, and its tools and skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConversationRole {
     /// For a person, with core tools and every skill.
@@ -83,7 +83,7 @@ pub enum ConversationRole {
     Set(Box<SkillSet>),
     /// For a parent, without a set: like a primary agent, within the parent's rules.
     Helper,
-    /// For a parent, one skill that requires its own session.
+    /// For a parent, one skill that requires its own conversation.
     Fork {
         /// The skill that the sub-agent runs.
         skill: String,
@@ -92,7 +92,7 @@ pub enum ConversationRole {
     },
 }
 
-/// Opens a session on a runtime without active skills. Its id is that of the runtime's session, also when it resumes a conversation.
+/// Opens a conversation on a runtime without active skills. Its id is that of the runtime's session, also when it resumes a conversation.
 ///
 /// # Errors
 /// When there is no model, or when the conversation can't be read or written.
@@ -104,10 +104,11 @@ pub fn open(
 ) -> Result<AgentConversation, ErrorReport> {
     let chosen = context.model(plan.model.as_deref())?;
     let budget = Arc::clone(&shared.budget);
-    let voice = MeteredModel::new(context, Some(chosen.clone()), budget, shared.cancel.clone());
-    let voice = Arc::new(voice);
-    let runtime = runtime.with_model(Arc::clone(&voice) as _);
-    AgentConversation::begin(context, runtime, shared, chosen, voice, plan)
+    let skill_model =
+        MeteredModel::new(context, Some(chosen.clone()), budget, shared.cancel.clone());
+    let skill_model = Arc::new(skill_model);
+    let runtime = runtime.with_model(Arc::clone(&skill_model) as _);
+    AgentConversation::begin(context, runtime, shared, chosen, skill_model, plan)
 }
 
 impl AgentConversation {
@@ -116,7 +117,7 @@ impl AgentConversation {
         runtime: Runtime,
         shared: SharedResources,
         chosen: ChosenModel,
-        voice: Arc<MeteredModel>,
+        skill_model: Arc<MeteredModel>,
         plan: ConversationPlan,
     ) -> Result<Self, ErrorReport> {
         let model = chosen.name.to_string();
@@ -141,7 +142,7 @@ impl AgentConversation {
             };
             (Transcript::begin(runtime.store(), &new)?, Vec::new())
         };
-        let mut session = Self {
+        let mut conversation = Self {
             context: Arc::clone(context),
             runtime,
             shared,
@@ -164,26 +165,26 @@ impl AgentConversation {
             passed_over: BTreeSet::new(),
             room: 0,
             tally: TurnUsage::default(),
-            voice,
+            skill_model,
         };
-        if let ConversationRole::Set(set) = &session.role {
+        if let ConversationRole::Set(set) = &conversation.role {
             let skills = set.composition().order.clone();
-            session.record(HistoryRecord::Confined { skills })?;
+            conversation.record(HistoryRecord::Confined { skills })?;
         }
-        session.tell(AgentEvent::SessionStarted { model, resumed });
-        session.furnish(&plan.skills)?;
+        conversation.tell(AgentEvent::SessionStarted { model, resumed });
+        conversation.activate_planned(&plan.skills)?;
         if resumed {
-            session.settle()?;
-            session.reactivate()?;
+            conversation.settle()?;
+            conversation.reactivate()?;
         }
-        session.refresh_tools();
-        session.runtime.conversation_start()?;
-        session.tell_new();
-        Ok(session)
+        conversation.refresh_tools();
+        conversation.runtime.conversation_start()?;
+        conversation.tell_new();
+        Ok(conversation)
     }
 
     /// The prompt, the tools and the skills of the role.
-    fn furnish(&mut self, skills: &[String]) -> Result<(), ErrorReport> {
+    fn activate_planned(&mut self, skills: &[String]) -> Result<(), ErrorReport> {
         let who = match self.role {
             ConversationRole::Primary => PromptAudience::Primary,
             ConversationRole::Orchestrator => PromptAudience::Orchestrator,
@@ -201,7 +202,7 @@ impl AgentConversation {
             self.check_tools(&set)?;
         }
         if !skills.is_empty() && self.role == ConversationRole::Orchestrator {
-            return Err(no_hands(&skills.join(", ")));
+            return Err(needs_an_executor(&skills.join(", ")));
         }
         for name in skills {
             let loaded = self.load(name, "", ActivatedBy::Plan)?;
@@ -212,7 +213,7 @@ impl AgentConversation {
                 self.runtime.forget_text(&text.skill);
             }
         }
-        // A model that a skill of the opening requires is used for the whole session, not for one turn.
+        // A model that a skill of the opening requires is used for the whole conversation, not for one turn.
         if let Some(chosen) = self.instead.take() {
             self.chosen = chosen;
         }
@@ -254,7 +255,7 @@ impl AgentConversation {
         self.runtime.forget_text(CORE_SKILL);
     }
 
-    /// Calls that were running when the session or its last turn ended are not repeated: they may have had an effect.
+    /// Calls that were running when the conversation or its last turn ended are not repeated: they may have had an effect.
     pub(super) fn settle(&mut self) -> Result<(), ErrorReport> {
         for call in self.conversation.open_calls() {
             self.record(HistoryRecord::Result {
@@ -273,7 +274,7 @@ impl AgentConversation {
     fn reactivate(&mut self) -> Result<(), ErrorReport> {
         for skill in self.conversation.active().to_vec() {
             let revived = match self.role {
-                ConversationRole::Orchestrator => Err(no_hands(&skill)),
+                ConversationRole::Orchestrator => Err(needs_an_executor(&skill)),
                 _ => self.revive(&skill),
             };
             if let Err(report) = revived {
@@ -312,7 +313,7 @@ impl AgentConversation {
     }
 }
 
-fn no_hands(skills: &str) -> ErrorReport {
+fn needs_an_executor(skills: &str) -> ErrorReport {
     let message = format!("an orchestrator does not load skills itself: {skills}");
     ErrorReport::new("orchestrator", message).hint("name them in the task, for a sub-agent; or omit --orchestrate (metier config agent.orchestrator false)")
 }

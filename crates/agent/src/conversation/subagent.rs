@@ -1,4 +1,4 @@
-//! Sub-agents: sessions that a session starts, with no more permissions than it can pass on.
+//! Sub-agents: conversations that a conversation starts, with no more permissions than it can pass on.
 //!
 //! A set of skills is checked as a whole before a model gets the task: missing, incompatible, conflicting and incomplete skills are
 //! reported together. Limits of the parent apply to the child; its other permissions come from its own skills, and from the approvals of
@@ -22,7 +22,7 @@ use crate::context::{AgentContext, model_beside};
 use crate::event::{ActivatedBy, AgentEvent, SubagentKind};
 use crate::{ErrorReport, HistoryRecord};
 
-/// A session that is about to start.
+/// A conversation that is about to start.
 pub(super) struct Subagent {
     context: Arc<AgentContext>,
     runtime: Runtime,
@@ -91,7 +91,7 @@ impl Subagent {
         Ok(Some((skills.clone(), is_coding)))
     }
 
-    /// For a skill that requires its own session.
+    /// For a skill that requires its own conversation.
     pub(super) fn fork(
         parent: &AgentConversation,
         skill: &LoadedSkill,
@@ -154,15 +154,16 @@ impl Subagent {
     /// Its whole lifetime: it starts, does its task, and reports.
     pub(super) fn run(self) -> CallOutcome {
         let task = self.task;
-        let done =
-            open(&self.context, self.runtime, self.shared, self.plan).and_then(|mut session| {
-                let turn = session.assign(&task);
-                let facts = session.pipeline.facts();
-                let ended = session.end();
+        let done = open(&self.context, self.runtime, self.shared, self.plan).and_then(
+            |mut conversation| {
+                let turn = conversation.assign(&task);
+                let facts = conversation.pipeline.facts();
+                let ended = conversation.end();
                 let turn = turn?;
                 ended?;
                 Ok((turn.text, facts))
-            });
+            },
+        );
         // The program's record of a coding task is added to the model's report.
         done.map_or_else(CallOutcome::from, |(text, facts)| match facts {
             None => CallOutcome::well(text),

@@ -8,7 +8,7 @@
 //! - Files that the report calls changed are those that changed.
 //! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; changes that it
 //!   makes anyway have to be undone, or made by the implementer.
-//! - No tool leads out of the session: no sub-agent, no further skill.
+//! - No tool leads out of the conversation: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +95,7 @@ impl CodingTask {
         if !self.could_write(tool) {
             return Ok(());
         }
-        // A tool of the program that does more than read leads to other skills or sessions.
+        // A tool of the program that does more than read leads to other skills or conversations.
         if tool.skill.is_none() {
             return Err(NotYet::Leads(tool.name.to_owned()));
         }

@@ -41,7 +41,7 @@ enum InputSource {
 
 /// One run of `metier chat`.
 struct Chat<'c> {
-    session: &'c CliRun,
+    run: &'c CliRun,
     inventory: &'c Inventory,
     cancel: &'c Cancel,
     talk: &'c Arc<EventPrinter>,
@@ -52,22 +52,22 @@ struct Chat<'c> {
 
 /// Holds a new conversation, or continues an earlier one.
 pub(crate) fn hold(
-    session: &CliRun,
+    run: &CliRun,
     kept: &StoredConversations,
     resumed: Option<StoredConversation>,
     (orchestrate, mode): (bool, UsageMode),
     how: &How,
 ) -> Result<Exit, Failure> {
-    let skills = session.agent_skills()?;
+    let skills = run.agent_skills()?;
     let inventory = skills.inventory();
-    let terminal = AgentTerminal::open(session, how.format)?;
+    let terminal = AgentTerminal::open(run, how.format)?;
     let own = resumed.as_ref().map(|one| one.model.clone());
     let model = how.model.clone().or(own);
     // Better now than after the user has written a page.
-    let answers = session.model_name(model.as_deref())?;
-    let input = InputSource::open(session, inventory)?;
+    let answers = run.model_name(model.as_deref())?;
+    let input = InputSource::open(run, inventory)?;
     let mut chat = Chat {
-        session,
+        run,
         inventory,
         cancel: &terminal.cancel,
         talk: &terminal.talk,
@@ -88,12 +88,12 @@ pub(crate) fn hold(
     let options = ConversationOptions {
         role: role(orchestrate),
         model,
-        skills: session.global.skills.clone(),
+        skills: run.global.skills.clone(),
         mode,
         resume: resumed.map(|one| one.id),
-        ..terminal.options(session, first.as_deref().unwrap_or_default())
+        ..terminal.options(run, first.as_deref().unwrap_or_default())
     };
-    let mut conversation = session.conversation(&skills, options)?;
+    let mut conversation = run.conversation(&skills, options)?;
     let talked = chat.talk(&mut conversation, first);
     conversation.end()?;
     talked
@@ -106,11 +106,11 @@ fn private(folder: &Path) -> std::io::Result<()> {
 }
 
 impl InputSource {
-    fn open(session: &CliRun, inventory: &Inventory) -> Result<Self, Failure> {
+    fn open(run: &CliRun, inventory: &Inventory) -> Result<Self, Failure> {
         if !std::io::stdin().is_terminal() {
             return Ok(Self::Pipe(PipedLines));
         }
-        let history = session.machine().history();
+        let history = run.machine().history();
         if let Some(folder) = history.as_deref().and_then(|file| file.parent()) {
             private(folder)?;
         }
@@ -119,7 +119,7 @@ impl InputSource {
         let skills =
             callable(inventory).map(|(name, about)| CompletionWord::new(&name, about, false));
         let words = commands.chain(skills).collect();
-        let keyboard = LineEditor::new(&session.output, words, history)?;
+        let keyboard = LineEditor::new(&run.output, words, history)?;
         Ok(Self::Terminal(Box::new(keyboard)))
     }
 }
@@ -261,7 +261,7 @@ impl Chat<'_> {
     }
 
     fn show_skills(&self, active: &[String]) {
-        let (output, screen) = (&self.session.output, self.talk.screen());
+        let (output, screen) = (&self.run.output, self.talk.screen());
         for name in active {
             let mark = output.paint_talk("active", Tone::Good);
             screen.say(&format!("{mark}  {}", one_line(name)));
@@ -281,7 +281,7 @@ impl Chat<'_> {
 
     fn complain(&mut self, failure: &Failure) {
         self.went_well = false;
-        let output = &self.session.output;
+        let output = &self.run.output;
         for line in crate::failure::lines(failure, |word, tone| output.paint_talk(word, tone)) {
             self.talk.screen().say(&line);
         }
@@ -304,10 +304,7 @@ impl Chat<'_> {
             let text = text.as_deref().unwrap_or_default();
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             for line in lines.clone().take(MAX_SHOWN) {
-                self.faint(&format!(
-                    "{who}{}",
-                    self.session.output.fitted(line, who.len())
-                ));
+                self.faint(&format!("{who}{}", self.run.output.fitted(line, who.len())));
             }
             if lines.count() > MAX_SHOWN {
                 self.faint("…");
@@ -316,7 +313,7 @@ impl Chat<'_> {
     }
 
     fn faint(&self, line: &str) {
-        let line = self.session.output.paint_talk(line, Tone::Faint);
+        let line = self.run.output.paint_talk(line, Tone::Faint);
         self.talk.screen().line(&line);
     }
 

@@ -52,8 +52,8 @@ pub(crate) struct InMode {
 }
 
 impl InMode {
-    pub(crate) fn mode(&self, session: &CliRun) -> metier::agent::UsageMode {
-        match (self.mode, session.output.is_attended()) {
+    pub(crate) fn mode(&self, run: &CliRun) -> metier::agent::UsageMode {
+        match (self.mode, run.output.is_attended()) {
             (Some(mode), _) => mode.into(),
             (None, true) => metier::agent::UsageMode::Interactive,
             (None, false) => metier::agent::UsageMode::Headless,
@@ -79,19 +79,19 @@ pub(crate) struct AgentTerminal {
 }
 
 impl AgentTerminal {
-    pub(crate) fn open(session: &CliRun, format: EventFormat) -> Result<Self, Failure> {
+    pub(crate) fn open(run: &CliRun, format: EventFormat) -> Result<Self, Failure> {
         Ok(Self {
-            talk: EventPrinter::new(&session.output, format),
+            talk: EventPrinter::new(&run.output, format),
             cancel: interrupt::listen()?,
         })
     }
 
     /// The options of a conversation: who gets its events, who answers its questions, and what stops it.
-    pub(crate) fn options(&self, session: &CliRun, task: &str) -> ConversationOptions {
-        let terminal = Terminal::new(&session.output);
+    pub(crate) fn options(&self, run: &CliRun, task: &str) -> ConversationOptions {
+        let terminal = Terminal::new(&run.output);
         let screen = Arc::clone(self.talk.screen());
         let terminal = terminal.within(self.cancel.clone(), screen);
-        let is_attended = session.output.is_attended();
+        let is_attended = run.output.is_attended();
         ConversationOptions {
             listener: Arc::clone(&self.talk) as _,
             approver: is_attended.then(|| Arc::new(terminal) as _),
@@ -101,17 +101,17 @@ impl AgentTerminal {
     }
 }
 
-pub(crate) fn run(session: &CliRun, args: &AgentArgs) -> Result<Exit, Failure> {
-    let terminal = AgentTerminal::open(session, args.how.format)?;
+pub(crate) fn run(run: &CliRun, args: &AgentArgs) -> Result<Exit, Failure> {
+    let terminal = AgentTerminal::open(run, args.how.format)?;
     let task = args.task.join(" ");
     let options = ConversationOptions {
         role: role(args.orchestrate),
         model: args.how.model.clone(),
-        skills: session.global.skills.clone(),
-        mode: args.situation.mode(session),
-        ..terminal.options(session, &task)
+        skills: run.global.skills.clone(),
+        mode: args.situation.mode(run),
+        ..terminal.options(run, &task)
     };
-    work(session, &terminal, &session.agent_skills()?, options, &task)
+    work(run, &terminal, &run.agent_skills()?, options, &task)
 }
 
 pub(crate) fn role(orchestrate: bool) -> AgentRole {
@@ -123,14 +123,14 @@ pub(crate) fn role(orchestrate: bool) -> AgentRole {
 
 /// A conversation with one task, from its start to its answer.
 pub(super) fn work(
-    session: &CliRun,
+    run: &CliRun,
     terminal: &AgentTerminal,
     skills: &Skills,
     options: ConversationOptions,
     task: &str,
 ) -> Result<Exit, Failure> {
     let talk = &terminal.talk;
-    if session.output.is_json() && !talk.is_for_people() {
+    if run.output.is_json() && !talk.is_for_people() {
         return Err(Failure::broken(
             "usage",
             "--json prints one document, --format jsonl one line for each event",
@@ -138,7 +138,7 @@ pub(super) fn work(
         .hint("use only one of them"));
     }
     let is_confined = matches!(options.role, AgentRole::SkillSet { .. });
-    let mut conversation = session.conversation(skills, options)?;
+    let mut conversation = run.conversation(skills, options)?;
     let id = conversation.id().to_owned();
     let turn = conversation.send(task);
     // Active skills are ended in order, whether or not the turn failed.
@@ -155,8 +155,8 @@ pub(super) fn work(
         _ => error,
     })?;
     ended?;
-    if session.output.is_json() {
-        session.output.document(&AnswerDocument {
+    if run.output.is_json() {
+        run.output.document(&AnswerDocument {
             session: &id,
             text: &turn.text,
             usage: UsageRow {

@@ -30,17 +30,17 @@ pub(crate) struct CallArgs {
     input: String,
 }
 
-pub(crate) fn run(session: &CliRun, args: &CallArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &CallArgs) -> Result<Exit, Failure> {
     let input = input(&args.input)?;
-    let skills = session.skills()?;
-    session.find(&skills, &args.name)?;
-    let mut live = session.session(&skills, SessionOptions::default())?;
-    for name in session.global.skills.iter().chain([&args.name]) {
+    let skills = run.skills()?;
+    run.find(&skills, &args.name)?;
+    let mut live = run.session(&skills, SessionOptions::default())?;
+    for name in run.global.skills.iter().chain([&args.name]) {
         live.activate(name)?;
     }
     let called = live.call_tool(&args.name, &args.tool, &input)?;
     live.end()?;
-    print(session, &called)
+    print(run, &called)
 }
 
 fn input(text: &str) -> Result<Value, Failure> {
@@ -68,8 +68,8 @@ fn input(text: &str) -> Result<Value, Failure> {
 }
 
 /// Prints the output of a tool or a workflow: text as it is, anything else as JSON.
-pub(super) fn print(session: &CliRun, called: &Called) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(super) fn print(run: &CliRun, called: &Called) -> Result<Exit, Failure> {
+    let output = &run.output;
     if output.is_json() {
         output.document(&CallDocument::from(called))?;
     } else {

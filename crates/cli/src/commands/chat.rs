@@ -37,12 +37,12 @@ pub(crate) struct ChatArgs {
     how: How,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ChatArgs) -> Result<Exit, Failure> {
-    let kept = session.conversations()?;
+pub(crate) fn run(run: &CliRun, args: &ChatArgs) -> Result<Exit, Failure> {
+    let kept = run.conversations()?;
     if args.list {
-        return list(session, &kept);
+        return list(run, &kept);
     }
-    if session.output.is_json() {
+    if run.output.is_json() {
         let message = "`chat` does not support --json";
         return Err(Failure::broken("usage", message)
             .hint("metier chat --format jsonl prints each event as a line of JSON"));
@@ -52,35 +52,35 @@ pub(crate) fn run(session: &CliRun, args: &ChatArgs) -> Result<Exit, Failure> {
         Some(None) => Some(kept.newest()?),
         Some(Some(id)) => Some(kept.find(id)?),
     };
-    let mode = args.situation.mode(session);
-    chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
+    let mode = args.situation.mode(run);
+    chat::hold(run, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &CliRun, kept: &StoredConversations) -> Result<Exit, Failure> {
+fn list(run: &CliRun, kept: &StoredConversations) -> Result<Exit, Failure> {
     let all = kept.list()?;
-    if session.output.is_json() {
-        session.output.document(&ConversationsDocument {
+    if run.output.is_json() {
+        run.output.document(&ConversationsDocument {
             conversations: all.iter().map(ConversationRow::from).collect(),
         })?;
         return Ok(Exit::Ok);
     }
-    let lines = all.iter().map(|one| line(session, one));
-    session.output.report(&lines.collect::<String>())?;
+    let lines = all.iter().map(|one| line(run, one));
+    run.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
-        session.output.note("no conversations in this project yet");
+        run.output.note("no conversations in this project yet");
     }
     Ok(Exit::Ok)
 }
 
 /// A conversation in one line.
-fn line(session: &CliRun, one: &StoredConversation) -> String {
+fn line(run: &CliRun, one: &StoredConversation) -> String {
     let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
     let head = format!(
         "{}  {:<11}  {:>9}  ",
         one.id,
-        ago(session.machine().now, &one.last_at),
+        ago(run.machine().now, &one.last_at),
         count(lines, "line")
     );
-    let title = session.output.fitted(&one_line(&one.title), head.len());
+    let title = run.output.fitted(&one_line(&one.title), head.len());
     format!("{head}{title}\n")
 }

@@ -54,14 +54,14 @@ enum CheckFormatArg {
     Sarif,
 }
 
-pub(crate) fn run(session: &CliRun, args: &CheckArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &CheckArgs) -> Result<Exit, Failure> {
     let options = CheckOptions {
         strict: args.strict,
         since: args.since.clone(),
         min_hit_at_1: args.min_hit1,
     };
-    let report = session.check(&args.path, &options)?;
-    let output = &session.output;
+    let report = run.check(&args.path, &options)?;
+    let output = &run.output;
     let default = match output.is_json() {
         true => CheckFormatArg::Json,
         false => CheckFormatArg::Text,
@@ -69,8 +69,7 @@ pub(crate) fn run(session: &CliRun, args: &CheckArgs) -> Result<Exit, Failure> {
     match args.format.unwrap_or(default) {
         CheckFormatArg::Json => output.document(&CheckDocument::of(&report))?,
         CheckFormatArg::Sarif => {
-            let log =
-                CheckDocument::of(&report).into_sarif(env!("CARGO_PKG_VERSION"), &base(session));
+            let log = CheckDocument::of(&report).into_sarif(env!("CARGO_PKG_VERSION"), &base(run));
             output.document(&log)?;
         }
         CheckFormatArg::Text => print(&report, output)?,

@@ -26,12 +26,12 @@ pub(crate) struct ComposeArgs {
     coding: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ComposeArgs) -> Result<Exit, Failure> {
-    let set = session.compose(&args.names, args.coding)?;
-    if session.output.is_json() {
-        session.output.document(&ComposeDocument::from(&set))?;
+pub(crate) fn run(run: &CliRun, args: &ComposeArgs) -> Result<Exit, Failure> {
+    let set = run.compose(&args.names, args.coding)?;
+    if run.output.is_json() {
+        run.output.document(&ComposeDocument::from(&set))?;
     } else {
-        session.output.report(&page(&set, args, &session.output))?;
+        run.output.report(&page(&set, args, &run.output))?;
     }
     Ok(Exit::unmet_if(!set.valid))
 }

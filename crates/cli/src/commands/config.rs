@@ -38,16 +38,16 @@ pub(crate) struct ConfigArgs {
     reference: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ConfigArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &ConfigArgs) -> Result<Exit, Failure> {
     let (key, value, unsets) = wanted(args)?;
     match (key, value) {
-        _ if args.reference => session
+        _ if args.reference => run
             .output
             .page("reference", reference_markdown().as_bytes())?,
-        (Some(key), Some(value)) => changed(session, key, &session.set_config(key, value)?)?,
-        (Some(key), None) if unsets => changed(session, key, &session.unset_config(key)?)?,
-        (Some(key), None) => show_one(session, key)?,
-        (None, _) => show_all(session)?,
+        (Some(key), Some(value)) => changed(run, key, &run.set_config(key, value)?)?,
+        (Some(key), None) if unsets => changed(run, key, &run.unset_config(key)?)?,
+        (Some(key), None) => show_one(run, key)?,
+        (None, _) => show_all(run)?,
     }
     Ok(Exit::Ok)
 }
@@ -74,38 +74,36 @@ fn wanted(args: &ConfigArgs) -> Result<(Option<&str>, Option<&str>, bool), Failu
     }
 }
 
-fn show_one(session: &CliRun, key: &str) -> Result<(), Failure> {
-    let found = session.config_value(key);
+fn show_one(run: &CliRun, key: &str) -> Result<(), Failure> {
+    let found = run.config_value(key);
     let below = format!("{key}.");
     let section = |value: &ConfigLine| value.key.starts_with(&below);
-    if found.is_err() && session.config_values().iter().any(section) {
-        return show(session, section);
+    if found.is_err() && run.config_values().iter().any(section) {
+        return show(run, section);
     }
     let value = found?;
-    if session.output.is_json() {
-        session.output.document(&row(value))?;
+    if run.output.is_json() {
+        run.output.document(&row(value))?;
     } else {
-        session.output.text(&format!(
+        run.output.text(&format!(
             "{}\n",
             value.text.as_deref().unwrap_or("(not set)")
         ))?;
-        let effect = without_effect(&value);
-        session
-            .output
-            .note(&format!("from {}{effect}: {}", value.origin, value.doc));
+        run.output
+            .note(&format!("from {}: {}", value.origin, value.doc));
     }
     Ok(())
 }
 
-fn show_all(session: &CliRun) -> Result<(), Failure> {
-    show(session, |_| true)
+fn show_all(run: &CliRun) -> Result<(), Failure> {
+    show(run, |_| true)
 }
 
 /// The requested keys, with their values.
-fn show(session: &CliRun, is_wanted: impl Fn(&ConfigLine) -> bool) -> Result<(), Failure> {
-    let mut values = session.config_values();
+fn show(run: &CliRun, is_wanted: impl Fn(&ConfigLine) -> bool) -> Result<(), Failure> {
+    let mut values = run.config_values();
     values.retain(is_wanted);
-    if session.output.is_json() {
+    if run.output.is_json() {
         let problem = |problem: &ConfigProblem| {
             json!({
                 "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path().map(Path::to_string_lossy),
@@ -113,34 +111,32 @@ fn show(session: &CliRun, is_wanted: impl Fn(&ConfigLine) -> bool) -> Result<(),
             })
         };
         let values = values.into_iter().map(row).collect();
-        session.output.document(&ConfigDocument {
+        run.output.document(&ConfigDocument {
             values,
-            problems: session.config_problems().iter().map(problem).collect(),
+            problems: run.config_problems().iter().map(problem).collect(),
         })?;
         return Ok(());
     }
-    session.output.text(&table(&values, session))?;
-    for problem in session.config_problems().iter() {
+    run.output.text(&table(&values, run))?;
+    for problem in run.config_problems().iter() {
         let (word, tone) = if problem.is_error() {
             ("error:", Tone::Bad)
         } else {
             ("warning:", Tone::Warn)
         };
-        session.output.say(&format!(
-            "{} {problem}",
-            session.output.paint_talk(word, tone)
-        ));
+        run.output
+            .say(&format!("{} {problem}", run.output.paint_talk(word, tone)));
         if let Some(hint) = &problem.hint {
-            session.output.say(&format!(
+            run.output.say(&format!(
                 "{} {hint}",
-                session.output.paint_talk("hint:", Tone::Note)
+                run.output.paint_talk("hint:", Tone::Note)
             ));
         }
     }
     Ok(())
 }
 
-fn table(values: &[ConfigLine], session: &CliRun) -> String {
+fn table(values: &[ConfigLine], run: &CliRun) -> String {
     let width = values
         .iter()
         .map(|value| value.key.len())
@@ -150,21 +146,12 @@ fn table(values: &[ConfigLine], session: &CliRun) -> String {
         .iter()
         .map(|value| {
             let text = value.text.as_deref().unwrap_or("(not set)");
-            let origin = session.output.paint(
-                &format!("# {}{}", value.origin, without_effect(value)),
-                Tone::Faint,
-            );
+            let origin = run
+                .output
+                .paint(&format!("# {}", value.origin), Tone::Faint);
             format!("{:width$} = {text}  {origin}\n", value.key)
         })
         .collect()
-}
-
-fn without_effect(value: &ConfigLine) -> &'static str {
-    if value.has_effect {
-        ""
-    } else {
-        ", without effect in this version"
-    }
 }
 
 fn row(value: ConfigLine) -> ConfigValue {
@@ -175,12 +162,11 @@ fn row(value: ConfigLine) -> ConfigValue {
         line: value.line,
         is_default: value.is_default,
         doc: value.doc,
-        has_effect: value.has_effect,
     }
 }
 
-fn changed(session: &CliRun, key: &str, change: &ConfigChange) -> Result<(), Failure> {
-    let (output, file) = (&session.output, &change.file);
+fn changed(run: &CliRun, key: &str, change: &ConfigChange) -> Result<(), Failure> {
+    let (output, file) = (&run.output, &change.file);
     if output.is_json() {
         output.document(&ConfigChangeDocument {
             key: key.to_owned(),

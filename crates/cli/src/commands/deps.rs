@@ -38,20 +38,20 @@ pub(crate) struct DepsArgs {
     yes: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &DepsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &DepsArgs) -> Result<Exit, Failure> {
     let (Some(name), false) = (&args.name, args.tree) else {
-        let tree = session.requirement_tree(args.name.as_deref())?;
-        return show_tree(session, &tree);
+        let tree = run.requirement_tree(args.name.as_deref())?;
+        return show_tree(run, &tree);
     };
     let plan = match args.install {
-        true => session.plan_install(name, args.with.as_deref())?,
+        true => run.plan_install(name, args.with.as_deref())?,
         false => None,
     };
     let Some(plan) = plan else {
-        return answer(session, name, &session.dependencies(name)?);
+        return answer(run, name, &run.dependencies(name)?);
     };
     let command = plan.command();
-    if !args.yes && !agreed(command, session.output.is_json())? {
+    if !args.yes && !agreed(command, run.output.is_json())? {
         return Err(
             Failure::unmet("not-agreed", format!("`{command}` was not run"))
                 .skill(name)
@@ -59,11 +59,11 @@ pub(crate) fn run(session: &CliRun, args: &DepsArgs) -> Result<Exit, Failure> {
         );
     }
     plan.run()?;
-    answer(session, name, &session.dependencies(name)?)
+    answer(run, name, &run.dependencies(name)?)
 }
 
-fn show_tree(session: &CliRun, tree: &RequirementTree) -> Result<Exit, Failure> {
-    let output = &session.output;
+fn show_tree(run: &CliRun, tree: &RequirementTree) -> Result<Exit, Failure> {
+    let output = &run.output;
     let exit = Exit::unmet_if(!tree.conflicts.is_empty());
     if output.is_json() {
         let skills = tree.skills.iter().map(RequiredRow::from);
@@ -135,10 +135,10 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
     Ok(confirmed(&format!("Run `{}`?", one_line(command)))?)
 }
 
-fn answer(session: &CliRun, name: &str, needed: &Dependencies) -> Result<Exit, Failure> {
+fn answer(run: &CliRun, name: &str, needed: &Dependencies) -> Result<Exit, Failure> {
     let missing = &needed.missing;
     let exit = Exit::unmet_if(!missing.is_empty());
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         let rows = needed.installers.iter().map(|installer| InstallerRow {
             id: installer.id.clone(),

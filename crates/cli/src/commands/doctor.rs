@@ -24,11 +24,11 @@ pub(crate) struct DoctorArgs {}
 /// The prefix of the names of backend checks.
 const BACKEND: &str = "backend ";
 
-pub(crate) fn run(session: &CliRun, _args: &DoctorArgs) -> Result<Exit, Failure> {
-    let diagnosis = session.diagnose(session.output.is_verbose());
+pub(crate) fn run(run: &CliRun, _args: &DoctorArgs) -> Result<Exit, Failure> {
+    let diagnosis = run.diagnose(run.output.is_verbose());
     let mut checks: Vec<Check> = diagnosis.checks.into_iter().map(row).collect();
     if let Some(skills) = &diagnosis.skills {
-        for cause in causes(skills.inventory(), true, &session.output) {
+        for cause in causes(skills.inventory(), true, &run.output) {
             let status = match cause.status {
                 Status::Invalid => CheckStatus::Fail,
                 _ => CheckStatus::Warn,
@@ -38,10 +38,10 @@ pub(crate) fn run(session: &CliRun, _args: &DoctorArgs) -> Result<Exit, Failure>
         }
     }
     let failed = checks.iter().any(|check| check.status == "fail");
-    if session.output.is_json() {
-        session.output.document(&Doctor { checks })?;
+    if run.output.is_json() {
+        run.output.document(&Doctor { checks })?;
     } else {
-        session.output.report(&report(session, &checks))?;
+        run.output.report(&report(run, &checks))?;
     }
     Ok(Exit::unmet_if(failed))
 }
@@ -56,12 +56,12 @@ fn row(check: HealthCheck) -> Check {
 }
 
 /// Failures first, then warnings, then checks that pass: a line for each group, and with `--verbose` for each check.
-fn report(session: &CliRun, checks: &[Check]) -> String {
+fn report(run: &CliRun, checks: &[Check]) -> String {
     let with = |status: &'static str| checks.iter().filter(move |check| check.status == status);
     let problems = with("fail").chain(with("warn"));
-    let mut lines: String = problems.map(|check| line(session, check)).collect();
-    if session.output.is_verbose() {
-        lines.extend(with("ok").map(|check| line(session, check)));
+    let mut lines: String = problems.map(|check| line(run, check)).collect();
+    if run.output.is_verbose() {
+        lines.extend(with("ok").map(|check| line(run, check)));
         return lines;
     }
     let (backends, others): (Vec<&Check>, Vec<&Check>) =
@@ -74,18 +74,18 @@ fn report(session: &CliRun, checks: &[Check]) -> String {
         let names: Vec<&str> = names.collect();
         if !names.is_empty() {
             let passed = HealthCheck::new(name, CheckStatus::Ok, names.join(", "), None);
-            lines.push_str(&line(session, &row(passed)));
+            lines.push_str(&line(run, &row(passed)));
         }
     }
-    lines.extend(skills.into_iter().map(|check| line(session, check)));
+    lines.extend(skills.into_iter().map(|check| line(run, check)));
     lines
 }
 
-fn line(session: &CliRun, check: &Check) -> String {
+fn line(run: &CliRun, check: &Check) -> String {
     let sign = match check.status {
-        "ok" => session.output.paint("ok  ", Tone::Good),
-        "warn" => session.output.paint("warn", Tone::Warn),
-        _ => session.output.paint("FAIL", Tone::Bad),
+        "ok" => run.output.paint("ok  ", Tone::Good),
+        "warn" => run.output.paint("warn", Tone::Warn),
+        _ => run.output.paint("FAIL", Tone::Bad),
     };
     let fix = check
         .fix
@@ -93,7 +93,7 @@ fn line(session: &CliRun, check: &Check) -> String {
         .map_or_else(String::new, |fix| format!("       → {}\n", one_line(fix)));
     format!(
         "{sign}  {}: {}\n{fix}",
-        session.output.paint(&one_line(&check.name), Tone::Strong),
+        run.output.paint(&one_line(&check.name), Tone::Strong),
         one_line(&check.message)
     )
 }

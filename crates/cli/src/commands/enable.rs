@@ -42,18 +42,18 @@ struct SwitchArgs {
     dry_run: bool,
 }
 
-pub(crate) fn enable(session: &CliRun, args: &EnableArgs) -> Result<Exit, Failure> {
-    switch(session, &args.which, true)
+pub(crate) fn enable(run: &CliRun, args: &EnableArgs) -> Result<Exit, Failure> {
+    switch(run, &args.which, true)
 }
 
-pub(crate) fn disable(session: &CliRun, args: &DisableArgs) -> Result<Exit, Failure> {
-    switch(session, &args.which, false)
+pub(crate) fn disable(run: &CliRun, args: &DisableArgs) -> Result<Exit, Failure> {
+    switch(run, &args.which, false)
 }
 
-fn switch(session: &CliRun, args: &SwitchArgs, enabled: bool) -> Result<Exit, Failure> {
+fn switch(run: &CliRun, args: &SwitchArgs, enabled: bool) -> Result<Exit, Failure> {
     let scope = InstallScope::of_project(args.project);
-    let report = session.switch_skills(&args.names, enabled, scope, args.dry_run)?;
-    let output = &session.output;
+    let report = run.switch_skills(&args.names, enabled, scope, args.dry_run)?;
+    let output = &run.output;
     let (action, state) = match enabled {
         true => ("enable", "enabled"),
         false => ("disable", "disabled"),

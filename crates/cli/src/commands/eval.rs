@@ -46,16 +46,16 @@ pub(super) fn part(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "use a number between 0 and 1, as in 0.9".to_owned())
 }
 
-pub(crate) fn run(session: &CliRun, args: &EvalArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &EvalArgs) -> Result<Exit, Failure> {
     let options = EvalOptions {
         top: args.top.get(),
         with_installed: args.installed,
     };
-    let report = session.evaluate(&args.path, options)?;
+    let report = run.evaluate(&args.path, options)?;
     let document = EvalDocument::of(&report);
-    let output = &session.output;
+    let output = &run.output;
     if let Some(file) = &args.junit {
-        write_junit(&session.machine().work.join(file), &document)?;
+        write_junit(&run.machine().work.join(file), &document)?;
     }
     let is_reached = args.min_hit1.is_none_or(|part| report.reaches(part));
     let exit = Exit::unmet_if(!is_reached || !report.problems.is_empty());

@@ -34,11 +34,11 @@ pub(crate) struct ExecArgs {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     let relay = Passed::new(output);
-    let run = session.exec(&args.name, &args.script, &args.arguments, &relay)?;
-    let code = match run.exit {
+    let execution = run.exec(&args.name, &args.script, &args.arguments, &relay)?;
+    let code = match execution.exit {
         Ended::Code(code) => Some(code),
         _ => None,
     };
@@ -48,23 +48,23 @@ pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
     });
     if output.is_json() {
         output.document(&ExecDocument {
-            name: &run.skill,
-            script: &run.script,
+            name: &execution.skill,
+            script: &execution.script,
             exit: code,
-            ended: run.exit.to_string(),
-            stdout: run.stdout,
-            stderr: run.stderr,
-            truncated: run.is_truncated,
-            ms: run.ms,
-            receipts: run.receipts.iter().map(ReceiptRow::from).collect(),
-            receipts_left_out: run.receipts_left_out,
+            ended: execution.exit.to_string(),
+            stdout: execution.stdout,
+            stderr: execution.stderr,
+            truncated: execution.is_truncated,
+            ms: execution.ms,
+            receipts: execution.receipts.iter().map(ReceiptRow::from).collect(),
+            receipts_left_out: execution.receipts_left_out,
         })?;
         return Ok(exit);
     }
-    if !run.was_relayed {
-        output.content(&run.stdout)?;
-        output.content_of_error(&run.stderr);
-        if run.is_truncated {
+    if !execution.was_relayed {
+        output.content(&execution.stdout)?;
+        output.content_of_error(&execution.stderr);
+        if execution.is_truncated {
             output.note("the output exceeded 64 KB and was truncated");
         }
     }
@@ -76,12 +76,15 @@ pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
         Some(_) => Ok(exit),
         None => Err(Failure::unmet(
             "exec",
-            format!("`{}` of skill `{}`: {}", run.script, run.skill, run.exit),
+            format!(
+                "`{}` of skill `{}`: {}",
+                execution.script, execution.skill, execution.exit
+            ),
         )
-        .skill(&run.skill)
+        .skill(&execution.skill)
         .hint(format!(
             "metier log {} shows how it ended; skills.limits.shell_exec_timeout is the limit",
-            shell_word(&run.skill)
+            shell_word(&execution.skill)
         ))),
     }
 }

@@ -27,10 +27,10 @@ pub(crate) struct ImproveArgs {
     query: Vec<String>,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ImproveArgs) -> Result<Exit, Failure> {
-    let skills = session.skills()?;
-    let improvement = session.improve(&skills, &args.name, &args.query)?;
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &ImproveArgs) -> Result<Exit, Failure> {
+    let skills = run.skills()?;
+    let improvement = run.improve(&skills, &args.name, &args.query)?;
+    let output = &run.output;
     if output.is_json() {
         output.document(&ImproveDocument::of(&improvement))?;
         return Ok(Exit::Ok);

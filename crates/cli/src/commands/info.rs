@@ -28,9 +28,9 @@ pub(crate) struct InfoArgs {
     name: String,
 }
 
-pub(crate) fn run(session: &CliRun, args: &InfoArgs) -> Result<Exit, Failure> {
-    let about = session.inspect(&args.name)?;
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &InfoArgs) -> Result<Exit, Failure> {
+    let about = run.inspect(&args.name)?;
+    let output = &run.output;
     if output.is_json() {
         let info = InfoDocument::from(&about);
         output.stream(|out| info.write(out))?;

@@ -76,24 +76,23 @@ pub(crate) struct InstallFlags {
     frozen: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &InstallArgs) -> Result<Exit, Failure> {
-    install(session, &args.flags, InstallScope::User)
+pub(crate) fn run(run: &CliRun, args: &InstallArgs) -> Result<Exit, Failure> {
+    install(run, &args.flags, InstallScope::User)
 }
 
-pub(crate) fn run_add(session: &CliRun, args: &AddArgs) -> Result<Exit, Failure> {
-    install(session, &args.flags, InstallScope::Project)
+pub(crate) fn run_add(run: &CliRun, args: &AddArgs) -> Result<Exit, Failure> {
+    install(run, &args.flags, InstallScope::Project)
 }
 
-fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Result<Exit, Failure> {
+fn install(run: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Result<Exit, Failure> {
     check_permissions(&flags.approve)?;
     let options = InstallOptions { scope };
-    let cancel = interrupt::listen_with(session.stop())?;
+    let cancel = interrupt::listen_with(run.stop())?;
     let mut plan = match flags.words.is_empty() {
-        true => session.prepare_locked(options, flags.frozen)?,
+        true => run.prepare_locked(options, flags.frozen)?,
         false => {
-            let choose =
-                |source: &str, offers: &[SkillOffer]| choose(session, &cancel, source, offers);
-            let prepared = session.prepare_install(&requests(flags), options, &choose);
+            let choose = |source: &str, offers: &[SkillOffer]| choose(run, &cancel, source, offers);
+            let prepared = run.prepare_install(&requests(flags), options, &choose);
             if cancel.is_cancelled() {
                 return Err(Failure::interrupted("stopped; nothing was changed"));
             }
@@ -101,7 +100,7 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
         }
     };
     plan.for_agents(&flags.to)?;
-    let output = &session.output;
+    let output = &run.output;
     plan.left_out()
         .iter()
         .for_each(|line| output.warn(&one_line(line)));
@@ -109,11 +108,11 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
         return dry_run(output, scope, &plan);
     }
     if plan.skills().is_empty() {
-        return nothing(session, flags, scope, &plan);
+        return nothing(run, flags, scope, &plan);
     }
     let mut decisions = Vec::new();
     for skill in plan.skills() {
-        decisions.extend(decide(session, flags, &cancel, &plan, &skill.card)?);
+        decisions.extend(decide(run, flags, &cancel, &plan, &skill.card)?);
     }
     let (left_out, is_partial) = (plan.left_out().to_vec(), plan.is_partial());
     let report = plan.apply(&decisions)?;
@@ -159,12 +158,12 @@ fn dry_run(output: &Output, scope: InstallScope, plan: &InstallPlan) -> Result<E
 
 /// Reports that nothing was installed: everything is as the lock states, nothing was chosen, or nothing can be installed.
 fn nothing(
-    session: &CliRun,
+    run: &CliRun,
     flags: &InstallFlags,
     scope: InstallScope,
     plan: &InstallPlan,
 ) -> Result<Exit, Failure> {
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         let mut document = InstallDocument::planned(scope.as_str(), plan);
         document.dry_run = false;
@@ -176,7 +175,7 @@ fn nothing(
         output.note("nothing was installed");
         return Ok(Exit::unmet_if(plan.is_partial()));
     }
-    let locked = session.lock(scope)?.skills.len();
+    let locked = run.lock(scope)?.skills.len();
     let line = match locked {
         0 => format!("no skill is installed in {}", scope_words(scope)),
         1 => "1 skill matches the lock".to_owned(),
@@ -198,13 +197,13 @@ const fn scope_words(scope: InstallScope) -> &'static str {
 
 /// Shows the card, and asks or follows the flags. `None` leaves the skill out.
 fn decide(
-    session: &CliRun,
+    run: &CliRun,
     flags: &InstallFlags,
     cancel: &Cancel,
     plan: &InstallPlan,
     card: &InstallCard,
 ) -> Result<Option<InstallDecision>, Failure> {
-    let output = &session.output;
+    let output = &run.output;
     let mut decision = InstallDecision {
         name: card.name.clone(),
         approve: flags.approve.clone(),
@@ -389,12 +388,12 @@ fn done(
 
 /// A checklist of the skills of a source, on a terminal.
 fn choose(
-    session: &CliRun,
+    run: &CliRun,
     cancel: &Cancel,
     source: &str,
     offers: &[SkillOffer],
 ) -> Option<Vec<usize>> {
-    let output = &session.output;
+    let output = &run.output;
     if !Terminal::new(output).present || !output.is_attended() {
         return None;
     }

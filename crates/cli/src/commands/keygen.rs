@@ -31,10 +31,10 @@ pub(crate) struct KeygenArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &KeygenArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &KeygenArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     if args.dry_run {
-        let (secret, public) = session.check_key_files(args.output.as_deref())?;
+        let (secret, public) = run.check_key_files(args.output.as_deref())?;
         if output.is_json() {
             output.document(&KeyDocument {
                 key: None,
@@ -53,9 +53,9 @@ pub(crate) fn run(session: &CliRun, args: &KeygenArgs) -> Result<Exit, Failure> 
     }
     let password = match args.no_password {
         true => None,
-        false => Some(password::new(session, args.password_file.as_deref())?),
+        false => Some(password::new(run, args.password_file.as_deref())?),
     };
-    let key = session.generate_key(args.output.as_deref(), password.as_deref())?;
+    let key = run.generate_key(args.output.as_deref(), password.as_deref())?;
     if output.is_json() {
         output.document(&KeyDocument {
             key: Some(key.key.to_string()),

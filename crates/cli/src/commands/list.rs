@@ -69,17 +69,17 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     })
 }
 
-pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
     if args.available {
-        return search::available(session);
+        return search::available(run);
     }
     let agent = args.agent.as_deref().map(agent).transpose()?;
     // A server that fails is a warning in the list, so the result is not checked here.
-    session.list_servers(args.refresh);
+    run.list_servers(args.refresh);
     // The process ends with the command: freeing ten thousand skills one by one only takes time.
     let mut skills = ManuallyDrop::new(match args.scan {
-        true => session.scanned_skills()?,
-        false => session.skills()?,
+        true => run.scanned_skills()?,
+        false => run.skills()?,
     });
     let before = skills.inventory().skills.len();
     let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
@@ -87,15 +87,12 @@ pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
     let inventory = skills.inventory();
     // A requested status is shown, whatever it is.
     let all = args.all || args.status.is_some();
-    if session.output.is_json() {
-        session
-            .output
+    if run.output.is_json() {
+        run.output
             .stream(|out| ListDocument(inventory).write(out))?;
     } else {
-        session
-            .output
-            .report(&table(inventory, all, &session.output))?;
-        footer(inventory, all, before, &session.output);
+        run.output.report(&table(inventory, all, &run.output))?;
+        footer(inventory, all, before, &run.output);
     }
     // A folder that was named and can't be searched is a request that could not be met.
     let unmet = inventory

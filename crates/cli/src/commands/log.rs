@@ -34,41 +34,41 @@ pub(crate) struct LogArgs {
     verify: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &LogArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &LogArgs) -> Result<Exit, Failure> {
     let since = args
         .since
         .as_deref()
-        .map(|text| time(session, text))
+        .map(|text| time(run, text))
         .transpose()?;
     let query = ReceiptQuery {
         skill: args.name.clone(),
         since,
         limit: (args.limit > 0).then_some(args.limit),
     };
-    let receipts = session.receipts(&query)?;
-    let verified = args.verify.then(|| session.verify_receipts()).transpose()?;
+    let receipts = run.receipts(&query)?;
+    let verified = args.verify.then(|| run.verify_receipts()).transpose()?;
     let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
     let whole = verified
         .as_ref()
         .map(|verified| matches!(verified, Verified::Whole { .. }));
-    if session.output.is_json() {
-        session.output.document(&LogDocument {
+    if run.output.is_json() {
+        run.output.document(&LogDocument {
             receipts: rows,
             whole,
         })?;
     } else {
-        let text: String = rows.iter().map(|row| line(session, row)).collect();
-        session.output.report(&text)?;
+        let text: String = rows.iter().map(|row| line(run, row)).collect();
+        run.output.report(&text)?;
         if rows.is_empty() {
-            nothing(session, args)?;
+            nothing(run, args)?;
         }
         match &verified {
-            Some(Verified::Whole { count }) => session
+            Some(Verified::Whole { count }) => run
                 .output
                 .say(&format!("all {count} receipts are unchanged")),
-            Some(Verified::Broken { id, why }) => session.output.say(&format!(
+            Some(Verified::Broken { id, why }) => run.output.say(&format!(
                 "{} receipt {id}: {why}",
-                session.output.paint_talk("broken:", Tone::Bad)
+                run.output.paint_talk("broken:", Tone::Bad)
             )),
             None => {}
         }
@@ -76,8 +76,8 @@ pub(crate) fn run(session: &CliRun, args: &LogArgs) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(whole == Some(false)))
 }
 
-fn line(session: &CliRun, row: &ReceiptRow) -> String {
-    let output = &session.output;
+fn line(run: &CliRun, row: &ReceiptRow) -> String {
+    let output = &run.output;
     let mark = match (row.decision, row.outcome) {
         ("refused", _) => output.paint("✗ refused", Tone::Bad),
         (_, Some("begun")) => output.paint("… begun  ", Tone::Warn),
@@ -104,7 +104,7 @@ fn line(session: &CliRun, row: &ReceiptRow) -> String {
     };
     let at = match output.is_verbose() {
         true => row.at.clone(),
-        false => ago(session.machine().now, &row.at),
+        false => ago(run.machine().now, &row.at),
     };
     format!(
         "{} {mark}{times} {} {} {} ({}{note}{sandbox}){reason}\n",
@@ -117,28 +117,27 @@ fn line(session: &CliRun, row: &ReceiptRow) -> String {
 }
 
 /// Why nothing is shown. An unknown skill is an error: a typo must not look like a skill that did nothing.
-fn nothing(session: &CliRun, args: &LogArgs) -> Result<(), Failure> {
+fn nothing(run: &CliRun, args: &LogArgs) -> Result<(), Failure> {
     let since = args.since.as_ref().map_or("", |_| " since then");
     if let Some(name) = &args.name {
-        session.lookup(&session.skills()?, name)?;
-        session
-            .output
+        run.lookup(&run.skills()?, name)?;
+        run.output
             .note(&format!("no receipts of `{}`{since}", one_line(name)));
     } else {
-        session.output.note(&format!("no receipts{since}"));
+        run.output.note(&format!("no receipts{since}"));
     }
     Ok(())
 }
 
 /// A time, a day, or an age.
-fn time(session: &CliRun, text: &str) -> Result<SystemTime, Failure> {
+fn time(run: &CliRun, text: &str) -> Result<SystemTime, Failure> {
     let moment = humantime::parse_rfc3339_weak(text)
         .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")))
         .ok()
         .or_else(|| {
             humantime::parse_duration(text)
                 .ok()
-                .and_then(|ago| session.machine().now.checked_sub(ago))
+                .and_then(|ago| run.machine().now.checked_sub(ago))
         });
     moment.ok_or_else(|| {
         Failure::broken("usage", format!("`{}` is not a time", one_line(text)))

@@ -31,13 +31,13 @@ pub(crate) struct LoginArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     if let Some(server) = &args.mcp {
-        return at_server(session, server, args.logout);
+        return at_server(run, server, args.logout);
     }
     let registry = match &args.registry {
         Some(registry) => registry.clone(),
-        None => match session.registries()?.first() {
+        None => match run.registries()?.first() {
             Some(first) => first.to_string(),
             None => {
                 return Err(Failure::unmet("no-registry", "no registry is configured")
@@ -45,10 +45,10 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
             }
         },
     };
-    let output = &session.output;
+    let output = &run.output;
     let shown = one_line(&registry);
     if args.logout {
-        let was_there = session.logout(&registry, args.dry_run)?;
+        let was_there = run.logout(&registry, args.dry_run)?;
         if output.is_json() {
             output.document(&LoginDocument {
                 registry: &registry,
@@ -64,7 +64,7 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
         })?;
         return Ok(Exit::Ok);
     }
-    let account = session.login(&registry, &token(session)?, args.dry_run)?;
+    let account = run.login(&registry, &token(run)?, args.dry_run)?;
     if output.is_json() {
         output.document(&LoginDocument {
             registry: &registry,
@@ -83,11 +83,11 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
 }
 
 /// The same for an MCP server, which sends the user to a browser.
-fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failure> {
-    let output = &session.output;
+fn at_server(run: &CliRun, server: &str, logout: bool) -> Result<Exit, Failure> {
+    let output = &run.output;
     let shown = one_line(server);
     let done = if logout {
-        match session.logout_at_server(server)? {
+        match run.logout_at_server(server)? {
             true => format!("removed the token for {shown}\n"),
             false => format!("no token for {shown} was stored\n"),
         }
@@ -99,7 +99,7 @@ fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failu
                 .hint("run it at a terminal, or put a token into `headers` of the server"));
         }
         let talk = output.clone();
-        session.login_at_server(server, move |address| {
+        run.login_at_server(server, move |address| {
             talk.note(&format!(
                 "open this address in a browser on this machine:\n{}",
                 one_line(address)
@@ -120,10 +120,10 @@ fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failu
 }
 
 /// The token, as it was typed or piped.
-fn token(session: &CliRun) -> Result<String, Failure> {
+fn token(run: &CliRun) -> Result<String, Failure> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        return password::typed(session, "Token: ");
+        return password::typed(run, "Token: ");
     }
     let mut line = String::new();
     stdin.lock().read_line(&mut line)?;

@@ -23,12 +23,12 @@ pub(crate) struct OutdatedArgs {
     project: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure> {
-    interrupt::listen_with(session.stop())?;
+pub(crate) fn run(run: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure> {
+    interrupt::listen_with(run.stop())?;
     let scope = InstallScope::of_project(args.project);
-    let skills = session.outdated(&args.names, scope)?;
+    let skills = run.outdated(&args.names, scope)?;
     let exit = Exit::unmet_if(skills.iter().any(|skill| skill.newest.is_err()));
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         let rows = skills.iter().map(OutdatedRow::from);
         output.document(&OutdatedDocument {
@@ -80,13 +80,13 @@ pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure
             scope.command("update")
         ),
     });
-    note_project(session, &args.names, scope, "outdated")?;
+    note_project(run, &args.names, scope, "outdated")?;
     Ok(exit)
 }
 
 /// Mentions the project's skills when a command without names was about the user's only.
 pub(super) fn note_project(
-    session: &CliRun,
+    run: &CliRun,
     names: &[String],
     scope: InstallScope,
     verb: &str,
@@ -94,12 +94,11 @@ pub(super) fn note_project(
     if !names.is_empty() || scope == InstallScope::Project {
         return Ok(());
     }
-    let project = session.lock(InstallScope::Project)?.skills.len();
+    let project = run.lock(InstallScope::Project)?.skills.len();
     if project > 0 {
         let skills = count(project, "skill");
         let command = InstallScope::Project.command(verb);
-        session
-            .output
+        run.output
             .note(&format!("the project has {skills}: {command}"));
     }
     Ok(())

@@ -23,36 +23,33 @@ const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
-pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
-    let skills = session.skills()?;
+pub(crate) fn run(run: &CliRun) -> Result<Exit, Failure> {
+    let skills = run.skills()?;
     let inventory = skills.inventory();
     let rows = rows(inventory);
-    if session.output.is_json() {
-        session.output.document(&OverviewDocument {
+    if run.output.is_json() {
+        run.output.document(&OverviewDocument {
             roots: rows,
             counts: ListCounts::from(inventory.counts()),
             next: next_rows(inventory),
         })?;
         return Ok(Exit::Ok);
     }
-    let mut out = headline(session, inventory);
-    out.push_str(&places(session, &rows));
+    let mut out = headline(run, inventory);
+    out.push_str(&places(run, &rows));
     let unscanned = list::unscanned(inventory);
     if unscanned > 0 {
         out.push_str(&format!(
             "\n{} {} not scanned yet: metier list --scan\n",
-            session.output.paint("?", Tone::Warn),
+            run.output.paint("?", Tone::Warn),
             count(unscanned, "ready skill")
         ));
     }
-    out.push_str(&troubles(session, inventory));
-    out.push_str(&format!(
-        "\n{}\n",
-        session.output.paint("Next", Tone::Strong)
-    ));
+    out.push_str(&troubles(run, inventory));
+    out.push_str(&format!("\n{}\n", run.output.paint("Next", Tone::Strong)));
     let next: Vec<(String, &str)> = next(inventory)
         .into_iter()
-        .map(|(command, why)| (session.output.as_typed(&command), why))
+        .map(|(command, why)| (run.output.as_typed(&command), why))
         .collect();
     let lengths = next.iter().map(|(command, _)| command.chars().count());
     // One long command must not push the reasons of the short ones off the screen.
@@ -61,12 +58,10 @@ pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
         .max()
         .unwrap_or(0);
     for (command, why) in &next {
-        let command = session
-            .output
-            .paint(&format!("{command:width$}"), Tone::Note);
+        let command = run.output.paint(&format!("{command:width$}"), Tone::Note);
         out.push_str(&format!("  {command}  {why}\n"));
     }
-    session.output.report(&out)?;
+    run.output.report(&out)?;
     Ok(Exit::Ok)
 }
 
@@ -119,22 +114,22 @@ fn rows(inventory: &Inventory) -> Vec<RootRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn headline(session: &CliRun, inventory: &Inventory) -> String {
+fn headline(run: &CliRun, inventory: &Inventory) -> String {
     let counts = inventory.counts();
     let found = count(inventory.skills.len(), "skill");
-    let ready = session
+    let ready = run
         .output
         .paint(&format!("{} ready", counts.ready), Tone::Good);
     format!(
         "{} found {found} on this machine, {ready}\n\n",
-        session.output.paint("metier", Tone::Strong)
+        run.output.paint("metier", Tone::Strong)
     )
 }
 
-fn places(session: &CliRun, rows: &[RootRow]) -> String {
+fn places(run: &CliRun, rows: &[RootRow]) -> String {
     let shown: Vec<String> = rows
         .iter()
-        .map(|row| session.output.path(Path::new(&row.path)))
+        .map(|row| run.output.path(Path::new(&row.path)))
         .collect();
     let width = shown
         .iter()
@@ -156,8 +151,8 @@ fn places(session: &CliRun, rows: &[RootRow]) -> String {
 }
 
 /// What is wrong, the worst first, each with what to type.
-fn troubles(session: &CliRun, inventory: &Inventory) -> String {
-    let wrong = causes(inventory, false, &session.output);
+fn troubles(run: &CliRun, inventory: &Inventory) -> String {
+    let wrong = causes(inventory, false, &run.output);
     let roots: Vec<String> = inventory
         .diagnostics
         .iter()
@@ -168,7 +163,7 @@ fn troubles(session: &CliRun, inventory: &Inventory) -> String {
         .map(|diagnostic| {
             format!(
                 "  {} {}\n",
-                session.output.paint("✗", Tone::Bad),
+                run.output.paint("✗", Tone::Bad),
                 one_line(&diagnostic.message)
             )
         })
@@ -176,10 +171,7 @@ fn troubles(session: &CliRun, inventory: &Inventory) -> String {
     if wrong.is_empty() && roots.is_empty() {
         return String::new();
     }
-    let mut out = format!(
-        "\n{}\n",
-        session.output.paint("What is wrong", Tone::Strong)
-    );
+    let mut out = format!("\n{}\n", run.output.paint("What is wrong", Tone::Strong));
     roots.iter().for_each(|line| out.push_str(line));
     for cause in wrong.iter().take(SHOWN) {
         // Invalid skills have a separate section below, with the command there.
@@ -188,8 +180,8 @@ fn troubles(session: &CliRun, inventory: &Inventory) -> String {
         let hint = hint.map_or_else(String::new, |hint| format!(" → {hint}"));
         out.push_str(&format!(
             "  {} {}: {}{hint}\n",
-            mark_of(cause.status, &session.output),
-            session.output.paint(&cause.who, Tone::Strong),
+            mark_of(cause.status, &run.output),
+            run.output.paint(&cause.who, Tone::Strong),
             cause.message,
         ));
     }

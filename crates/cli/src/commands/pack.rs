@@ -38,7 +38,7 @@ pub(crate) struct PackArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &PackArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &PackArgs) -> Result<Exit, Failure> {
     let options = PackOptions {
         output: args.output.clone(),
         strict: args.strict,
@@ -46,16 +46,16 @@ pub(crate) fn run(session: &CliRun, args: &PackArgs) -> Result<Exit, Failure> {
         replace: args.force,
         dry_run: args.dry_run,
     };
-    let packed = session.pack(&args.path, &options)?;
-    match session.output.is_json() {
-        true => session.output.document(&document(packed))?,
-        false => print(session, args, &packed)?,
+    let packed = run.pack(&args.path, &options)?;
+    match run.output.is_json() {
+        true => run.output.document(&document(packed))?,
+        false => print(run, args, &packed)?,
     }
     Ok(Exit::Ok)
 }
 
-fn print(session: &CliRun, args: &PackArgs, packed: &PackedSkill) -> Result<(), Failure> {
-    let output = &session.output;
+fn print(run: &CliRun, args: &PackArgs, packed: &PackedSkill) -> Result<(), Failure> {
+    let output = &run.output;
     let version = packed.version.as_deref().unwrap_or_default();
     let title = one_line(&format!("{} {version}", packed.name));
     let did = match (args.dry_run, packed.is_written) {

@@ -40,47 +40,47 @@ pub(crate) struct PermissionsArgs {
     digest: Option<Digest>,
 }
 
-pub(crate) fn run(session: &CliRun, args: &PermissionsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &PermissionsArgs) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
-        return list(session);
+        return list(run);
     };
     let (permissions, decision) = match (&args.revoke, &args.approve, &args.deny) {
-        (Some(permissions), ..) => return revoke(session, name, permissions),
+        (Some(permissions), ..) => return revoke(run, name, permissions),
         (_, Some(permissions), _) => (permissions, ApprovalDecision::Allowed),
         (_, _, Some(permissions)) => (permissions, ApprovalDecision::Denied),
-        _ => return show(session, &session.permissions(name)?),
+        _ => return show(run, &run.permissions(name)?),
     };
     let seen = args.digest.map_or_else(
-        || Ok(session.permissions(name)?.identity.digest),
+        || Ok(run.permissions(name)?.identity.digest),
         Ok::<_, Failure>,
     );
     show(
-        session,
-        &session.answer_permissions(name, &seen?, permissions, decision)?,
+        run,
+        &run.answer_permissions(name, &seen?, permissions, decision)?,
     )
 }
 
-fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, Failure> {
-    let removed = session.forget_answers(name, permissions)?;
-    if session.output.is_json() {
-        return list(session);
+fn revoke(run: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, Failure> {
+    let removed = run.forget_answers(name, permissions)?;
+    if run.output.is_json() {
+        return list(run);
     }
     let text = match removed {
         0 => format!("no stored answers for {}\n", one_line(name)),
         _ => format!(
             "{} revoked {}\n",
-            session.output.paint("✓", Tone::Good),
+            run.output.paint("✓", Tone::Good),
             count(removed, "answer")
         ),
     };
-    session.output.report(&text)?;
+    run.output.report(&text)?;
     Ok(Exit::Ok)
 }
 
-fn show(session: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
+fn show(run: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
     let identity = &asked.identity;
     let rows = SkillPermissions::from(asked).permissions;
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         output.document(&SkillPermissions::from(asked))?;
         return Ok(Exit::Ok);
@@ -113,9 +113,9 @@ fn show(session: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn list(session: &CliRun) -> Result<Exit, Failure> {
-    let approvals = session.answers()?;
-    let output = &session.output;
+fn list(run: &CliRun) -> Result<Exit, Failure> {
+    let approvals = run.answers()?;
+    let output = &run.output;
     if output.is_json() {
         let approvals = approvals.into_iter().map(Into::into).collect();
         output.document(&AnswersDocument { approvals })?;

@@ -55,11 +55,11 @@ impl ProfileAction {
     }
 }
 
-pub(crate) fn run(session: &CliRun, args: &ProfileArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &ProfileArgs) -> Result<Exit, Failure> {
     let action = args.action.unwrap_or(ProfileAction::List);
-    let settings = change(session, args, action)?;
-    let profiles = session.profiles()?;
-    let output = &session.output;
+    let settings = change(run, args, action)?;
+    let profiles = run.profiles()?;
+    let output = &run.output;
     if output.is_json() {
         let document =
             ProfilesDocument::of(&profiles, action.as_str(), settings.as_ref(), args.dry_run);
@@ -67,7 +67,7 @@ pub(crate) fn run(session: &CliRun, args: &ProfileArgs) -> Result<Exit, Failure>
         return Ok(Exit::Ok);
     }
     match (&settings, args.name.as_deref()) {
-        (None, _) => list(session, &profiles)?,
+        (None, _) => list(run, &profiles)?,
         (Some(settings), name) => {
             let name = one_line(name.unwrap_or_default());
             let done = match action {
@@ -93,7 +93,7 @@ pub(crate) fn run(session: &CliRun, args: &ProfileArgs) -> Result<Exit, Failure>
 
 /// Carries out the action, if it is one that changes something.
 fn change(
-    session: &CliRun,
+    run: &CliRun,
     args: &ProfileArgs,
     action: ProfileAction,
 ) -> Result<Option<SettingsChange>, Failure> {
@@ -115,15 +115,15 @@ fn change(
     };
     Ok(match action {
         ProfileAction::List => None,
-        ProfileAction::Use => Some(session.use_profile(Some(name()?), args.dry_run)?),
-        ProfileAction::Clear => Some(session.use_profile(None, args.dry_run)?),
-        ProfileAction::Save => Some(session.save_profile(name()?, &args.skills, args.dry_run)?.1),
-        ProfileAction::Remove => Some(session.remove_profile(name()?, args.dry_run)?),
+        ProfileAction::Use => Some(run.use_profile(Some(name()?), args.dry_run)?),
+        ProfileAction::Clear => Some(run.use_profile(None, args.dry_run)?),
+        ProfileAction::Save => Some(run.save_profile(name()?, &args.skills, args.dry_run)?.1),
+        ProfileAction::Remove => Some(run.remove_profile(name()?, args.dry_run)?),
     })
 }
 
-fn list(session: &CliRun, profiles: &[SkillProfile]) -> Result<(), Failure> {
-    let output = &session.output;
+fn list(run: &CliRun, profiles: &[SkillProfile]) -> Result<(), Failure> {
+    let output = &run.output;
     let mut text = String::new();
     for profile in profiles {
         let sign = match profile.is_active {

@@ -78,7 +78,7 @@ enum PromptModeArg {
     Full,
 }
 
-pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> {
     if args.mode == PromptModeArg::Full && has_catalog_option(args) {
         let message =
             "--task, --budget, --bare and --keep-empty are for the catalog, not for whole bodies";
@@ -87,7 +87,7 @@ pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> 
     let base = args
         .base
         .as_deref()
-        .map(|file| read_base(session, file))
+        .map(|file| read_base(run, file))
         .transpose()?
         .unwrap_or_default();
     let options = PromptOptions {
@@ -104,19 +104,19 @@ pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> 
         bare: args.bare,
     };
     let prompt = match args.mode {
-        PromptModeArg::Catalog => session.prompt(&options)?,
-        PromptModeArg::Full => session.full_prompt(&options, &args.separator)?,
+        PromptModeArg::Catalog => run.prompt(&options)?,
+        PromptModeArg::Full => run.full_prompt(&options, &args.separator)?,
     };
     if args.mode == PromptModeArg::Full {
-        remark_bodies(session, args, &prompt);
+        remark_bodies(run, args, &prompt);
     }
-    if args.format == PromptFormatArg::Json || session.output.is_json() {
-        session.output.document(&document(&prompt))?;
+    if args.format == PromptFormatArg::Json || run.output.is_json() {
+        run.output.document(&document(&prompt))?;
         return Ok(Exit::Ok);
     }
-    session.output.content(&prompt.text)?;
+    run.output.content(&prompt.text)?;
     if args.mode == PromptModeArg::Catalog {
-        remarks(session, &prompt);
+        remarks(run, &prompt);
     }
     Ok(Exit::Ok)
 }
@@ -125,13 +125,13 @@ fn has_catalog_option(args: &PromptArgs) -> bool {
     args.budget.is_some() || args.task.is_some() || args.bare || args.keep_empty
 }
 
-fn read_base(session: &CliRun, file: &Path) -> Result<String, Failure> {
+fn read_base(run: &CliRun, file: &Path) -> Result<String, Failure> {
     let text = if file == Path::new("-") {
         let mut text = String::new();
         let mut stdin = std::io::stdin().lock().take(MAX_BASE);
         stdin.read_to_string(&mut text).map(|_| text)
     } else {
-        read_named(&session.machine().work.join(file), MAX_BASE)
+        read_named(&run.machine().work.join(file), MAX_BASE)
     };
     text.map_err(|error| {
         Failure::broken("base", format!("the base text can't be read: {error}"))
@@ -158,12 +158,12 @@ fn document(prompt: &SkillPrompt) -> PromptDocument<'_> {
     }
 }
 
-fn note(session: &CliRun, line: &str) {
-    let word = session.output.paint_talk("note:", Tone::Note);
-    session.output.note(&format!("{word} {line}"));
+fn note(run: &CliRun, line: &str) {
+    let word = run.output.paint_talk("note:", Tone::Note);
+    run.output.note(&format!("{word} {line}"));
 }
 
-fn remarks(session: &CliRun, prompt: &SkillPrompt) {
+fn remarks(run: &CliRun, prompt: &SkillPrompt) {
     if prompt.omitted + prompt.shortened + prompt.names.len() > 0 {
         let line = format!(
             "{} left out, {} only named, {} shortened; about {} tokens",
@@ -172,7 +172,7 @@ fn remarks(session: &CliRun, prompt: &SkillPrompt) {
             count(prompt.shortened, "description"),
             prompt.tokens
         );
-        note(session, &line);
+        note(run, &line);
     }
     if prompt.unscanned > 0 {
         let line = format!(
@@ -180,17 +180,17 @@ fn remarks(session: &CliRun, prompt: &SkillPrompt) {
             count(prompt.unscanned, "skill"),
             SkillPrompt::SCAN_TIME.as_secs(),
         );
-        note(session, &line);
+        note(run, &line);
     }
 }
 
-fn remark_bodies(session: &CliRun, args: &PromptArgs, prompt: &SkillPrompt) {
+fn remark_bodies(run: &CliRun, args: &PromptArgs, prompt: &SkillPrompt) {
     if prompt.bodies_left_out > 0 {
         let line = format!(
             "{} left out: --max-skills is {}, and 0 is no limit",
             count(prompt.bodies_left_out, "skill"),
             args.max_skills.unwrap_or(SkillPrompt::FULL_SKILLS)
         );
-        note(session, &line);
+        note(run, &line);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct PublishArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &PublishArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &PublishArgs) -> Result<Exit, Failure> {
     let options = PublishOptions {
         registry: args.registry.clone(),
         sign: args.sign,
@@ -49,10 +49,10 @@ pub(crate) fn run(session: &CliRun, args: &PublishArgs) -> Result<Exit, Failure>
         allow_similar: args.allow_similar,
         dry_run: args.dry_run,
     };
-    let report = session.publish(&args.skill, &options, &mut || {
-        password::existing(session, args.password_file.as_deref())
+    let report = run.publish(&args.skill, &options, &mut || {
+        password::existing(run, args.password_file.as_deref())
     })?;
-    let output = &session.output;
+    let output = &run.output;
     let answer = report.answer.as_ref();
     let is_kept = answer.is_some_and(|answer| answer.status == PublishStatus::Quarantined);
     let exit = Exit::unmet_if(is_kept);

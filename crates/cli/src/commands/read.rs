@@ -20,15 +20,15 @@ pub(crate) struct ReadArgs {
     path: String,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ReadArgs) -> Result<Exit, Failure> {
-    let file = session.read(&args.name, &args.path)?;
-    if session.output.is_json() {
+pub(crate) fn run(run: &CliRun, args: &ReadArgs) -> Result<Exit, Failure> {
+    let file = run.read(&args.name, &args.path)?;
+    if run.output.is_json() {
         let document = ReadDocument::of(&file, &args.path);
-        session.output.document(&document)?;
+        run.output.document(&document)?;
         return Ok(Exit::Ok);
     }
     match file.content {
-        Resource::Text(text) => session.output.content(&text)?,
+        Resource::Text(text) => run.output.content(&text)?,
         Resource::Binary(bytes) if std::io::IsTerminal::is_terminal(&std::io::stdout()) => {
             return Err(Failure::unmet(
                 "binary",
@@ -37,7 +37,7 @@ pub(crate) fn run(session: &CliRun, args: &ReadArgs) -> Result<Exit, Failure> {
             .skill(&args.name)
             .hint("send it to a file: metier read … > FILE"));
         }
-        Resource::Binary(bytes) => session.output.bytes(&bytes)?,
+        Resource::Binary(bytes) => run.output.bytes(&bytes)?,
     }
     Ok(Exit::Ok)
 }

@@ -38,7 +38,7 @@ pub(crate) struct RemoveArgs {
     yes: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &RemoveArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &RemoveArgs) -> Result<Exit, Failure> {
     let scope = match (args.user, args.project) {
         (true, _) => Some(InstallScope::User),
         (_, true) => Some(InstallScope::Project),
@@ -48,24 +48,24 @@ pub(crate) fn run(session: &CliRun, args: &RemoveArgs) -> Result<Exit, Failure> 
         let mut restored = Vec::new();
         for name in &args.names {
             restored.push(match args.dry_run {
-                true => session.check_restore(name, scope)?,
-                false => session.restore(name, scope)?,
+                true => run.check_restore(name, scope)?,
+                false => run.restore(name, scope)?,
             });
         }
-        return answer(session, "restored", args.dry_run, &restored);
+        return answer(run, "restored", args.dry_run, &restored);
     }
-    let skills = session.installed_skills(&args.names, scope)?;
+    let skills = run.installed_skills(&args.names, scope)?;
     if args.dry_run {
-        return answer(session, "removed", true, &skills);
+        return answer(run, "removed", true, &skills);
     }
-    agree(session, args, &skills)?;
-    session.remove(&skills)?;
-    answer(session, "removed", false, &skills)
+    agree(run, args, &skills)?;
+    run.remove(&skills)?;
+    answer(run, "removed", false, &skills)
 }
 
 /// Removing can be undone, so it is asked about only on a terminal.
-fn agree(session: &CliRun, args: &RemoveArgs, skills: &[RemovedSkill]) -> Result<(), Failure> {
-    let output = &session.output;
+fn agree(run: &CliRun, args: &RemoveArgs, skills: &[RemovedSkill]) -> Result<(), Failure> {
+    let output = &run.output;
     let is_seen = io::stdin().is_terminal() && io::stderr().is_terminal();
     if args.yes || output.is_json() || !output.is_attended() || !is_seen {
         return Ok(());
@@ -84,12 +84,12 @@ fn agree(session: &CliRun, args: &RemoveArgs, skills: &[RemovedSkill]) -> Result
 }
 
 fn answer(
-    session: &CliRun,
+    run: &CliRun,
     action: &'static str,
     dry_run: bool,
     skills: &[RemovedSkill],
 ) -> Result<Exit, Failure> {
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         output.document(&RemoveDocument {
             action,

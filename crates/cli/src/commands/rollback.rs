@@ -32,13 +32,13 @@ pub(crate) struct RollbackArgs {
     how: UpdateHow,
 }
 
-pub(crate) fn run(session: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure> {
     let scope = InstallScope::of_project(args.project);
     if args.list {
-        return list(session, &session.kept_revisions(&args.name, scope)?);
+        return list(run, &run.kept_revisions(&args.name, scope)?);
     }
-    let plan = session.prepare_rollback(&args.name, args.to.as_deref(), scope, args.how.edits())?;
-    let cancel = interrupt::listen_with(session.stop())?;
+    let plan = run.prepare_rollback(&args.name, args.to.as_deref(), scope, args.how.edits())?;
+    let cancel = interrupt::listen_with(run.stop())?;
     let carrying = Carrying {
         how: &args.how,
         cancel: &cancel,
@@ -46,11 +46,11 @@ pub(crate) fn run(session: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure
         asks: false,
         done: "rolled back",
     };
-    carry_out(session, plan, &carrying)
+    carry_out(run, plan, &carrying)
 }
 
-fn list(session: &CliRun, kept: &[StoredRevision]) -> Result<Exit, Failure> {
-    let output = &session.output;
+fn list(run: &CliRun, kept: &[StoredRevision]) -> Result<Exit, Failure> {
+    let output = &run.output;
     if output.is_json() {
         let rows = kept.iter().map(|kept| {
             json!({

@@ -43,30 +43,30 @@ pub(crate) struct RunArgs {
     how: agent::How,
 }
 
-pub(crate) fn run(session: &CliRun, args: &RunArgs) -> Result<Exit, Failure> {
-    let skills = session.agent_skills()?;
-    let found = session.find_runnable(&skills, &args.name)?;
+pub(crate) fn run(run: &CliRun, args: &RunArgs) -> Result<Exit, Failure> {
+    let skills = run.agent_skills()?;
+    let found = run.find_runnable(&skills, &args.name)?;
     if args.dry_run {
-        return print(session, found.skill, args);
+        return print(run, found.skill, args);
     }
-    let terminal = AgentTerminal::open(session, args.how.format)?;
+    let terminal = AgentTerminal::open(run, args.how.format)?;
     if found.is_workflow {
-        return run_workflow(session, &terminal, &skills, &found, args);
+        return run_workflow(run, &terminal, &skills, &found, args);
     }
     let task = found.skill.invocation(&args.arguments)?;
     let options = ConversationOptions {
         role: agent::role(false),
         model: args.how.model.clone(),
-        skills: session.global.skills.clone(),
-        mode: args.situation.mode(session),
-        ..terminal.options(session, &task)
+        skills: run.global.skills.clone(),
+        mode: args.situation.mode(run),
+        ..terminal.options(run, &task)
     };
-    agent::work(session, &terminal, &skills, options, &task)
+    agent::work(run, &terminal, &skills, options, &task)
 }
 
 /// Runs the handler of a workflow, with a model that it can ask.
 fn run_workflow(
-    session: &CliRun,
+    run: &CliRun,
     terminal: &AgentTerminal,
     skills: &Skills,
     found: &Runnable<'_>,
@@ -82,15 +82,15 @@ fn run_workflow(
     }
     let input = workflow_input(&args.arguments, &args.arguments.join(" "));
     let listener = Arc::clone(talk) as Arc<dyn EventListener>;
-    let model = session.skill_model(skills, args.how.model.as_deref(), &listener, cancel)?;
+    let model = run.skill_model(skills, args.how.model.as_deref(), &listener, cancel)?;
     let options = SessionOptions {
         model: Some(model),
         stop: Some(cancel.flag()),
         ..SessionOptions::default()
     };
-    let mut live = session.session(skills, options)?;
+    let mut live = run.session(skills, options)?;
     let place = found.skill.path().to_string_lossy().into_owned();
-    for skill in session.global.skills.iter().chain([&place]) {
+    for skill in run.global.skills.iter().chain([&place]) {
         live.activate(skill)?;
     }
     let workflow = found.workflow.as_deref().or(args.workflow.as_deref());
@@ -106,18 +106,18 @@ fn run_workflow(
     }
     let called = called?;
     ended?;
-    call::print(session, &called)
+    call::print(run, &called)
 }
 
 /// Prints the text that a model would get.
-fn print(session: &CliRun, skill: Skill<'_>, args: &RunArgs) -> Result<Exit, Failure> {
+fn print(run: &CliRun, skill: Skill<'_>, args: &RunArgs) -> Result<Exit, Failure> {
     let arguments = args.arguments.iter().cloned();
-    let shown = session.render(&skill.path().to_string_lossy(), arguments)?;
+    let shown = run.render(&skill.path().to_string_lossy(), arguments)?;
     let document = ShowDocument::from(shown);
-    if session.output.is_json() {
-        session.output.document(&document)?;
+    if run.output.is_json() {
+        run.output.document(&document)?;
     } else {
-        session.output.content(&document.content)?;
+        run.output.content(&document.content)?;
     }
     Ok(Exit::Ok)
 }

@@ -87,7 +87,7 @@ enum FailOn {
 /// The largest baseline, in bytes.
 const MAX_BASELINE: u64 = 64 << 20;
 
-pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     if args.reason.is_some() && !args.accept && !args.update_baseline {
         return Err(
             Failure::broken("usage", "`--reason` explains an acceptance or a baseline")
@@ -95,22 +95,22 @@ pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
         );
     }
     if args.revoke {
-        return revoke(session, args);
+        return revoke(run, args);
     }
     known_rules(&args.only)?;
     let mut scans = match args.accept {
-        true => session.accept(&args.what, args.reason.as_deref())?,
-        false => session.scan(&args.what, args.options(session))?,
+        true => run.accept(&args.what, args.reason.as_deref())?,
+        false => run.scan(&args.what, args.options(run))?,
     };
     if let Some(file) = &args.baseline {
-        apply_baseline(session, args, file, &mut scans)?;
+        apply_baseline(run, args, file, &mut scans)?;
     }
     let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
     let verdicts = total(&scans);
     if args.bad {
         scans.retain(|scan| scan.consequence() == ScanConsequence::Blocked || is_bad(scan));
     }
-    print(session, args, &scans, &verdicts)?;
+    print(run, args, &scans, &verdicts)?;
     Ok(Exit::unmet_if(fails))
 }
 
@@ -145,12 +145,12 @@ impl ScanArgs {
     }
 
     /// With many skills, those up to a verdict are not printed. Their cached verdict is then enough.
-    fn options(&self, session: &CliRun) -> ScanOptions {
+    fn options(&self, run: &CliRun) -> ScanOptions {
         let is_text = !matches!(
             self.format,
             Some(ScanFormatArg::Json | ScanFormatArg::Sarif)
-        ) && !session.output.is_json()
-            && !session.output.is_verbose();
+        ) && !run.output.is_json()
+            && !run.output.is_verbose();
         let needs_all =
             self.baseline.is_some() || self.suggest_permissions || !self.only.is_empty();
         let (verdict, cached_over) = match self.bad {
@@ -171,12 +171,12 @@ fn is_bad(scan: &ScannedSkill) -> bool {
 }
 
 fn print(
-    session: &CliRun,
+    run: &CliRun,
     args: &ScanArgs,
     scans: &[ScannedSkill],
     total: &str,
 ) -> Result<(), Failure> {
-    let format = args.format.unwrap_or(if session.output.is_json() {
+    let format = args.format.unwrap_or(if run.output.is_json() {
         ScanFormatArg::Json
     } else {
         ScanFormatArg::Text
@@ -184,27 +184,27 @@ fn print(
     match format {
         ScanFormatArg::Json => {
             let document = document(scans, args);
-            session.output.document(&document)?;
+            run.output.document(&document)?;
         }
         ScanFormatArg::Sarif => {
             let document = document(scans, args);
-            let log = sarif(&document, env!("CARGO_PKG_VERSION"), &base(session));
-            session.output.document(&log)?;
+            let log = sarif(&document, env!("CARGO_PKG_VERSION"), &base(run));
+            run.output.document(&log)?;
         }
         ScanFormatArg::Text if args.suggest_permissions => {
-            session.output.text(&suggestions(scans))?;
+            run.output.text(&suggestions(scans))?;
         }
         ScanFormatArg::Text => {
-            let page = report(scans, total, args.filter(), &session.output);
-            session.output.report(&page)?;
+            let page = report(scans, total, args.filter(), &run.output);
+            run.output.report(&page)?;
         }
     }
     Ok(())
 }
 
 /// The folder that paths in a SARIF log are relative to.
-pub(super) fn base(session: &CliRun) -> String {
-    session.machine().work.to_string_lossy().into_owned()
+pub(super) fn base(run: &CliRun) -> String {
+    run.machine().work.to_string_lossy().into_owned()
 }
 
 fn fails(scan: &ScannedSkill, fail_on: FailOn) -> bool {
@@ -218,30 +218,30 @@ fn fails(scan: &ScannedSkill, fail_on: FailOn) -> bool {
     }
 }
 
-fn revoke(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
+fn revoke(run: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     let mut lines = String::new();
-    for (name, was_accepted) in session.revoke_acceptance(&args.what)? {
+    for (name, was_accepted) in run.revoke_acceptance(&args.what)? {
         let name = one_line(&name);
         lines.push_str(&match was_accepted {
             true => format!(
                 "{} {name} is no longer accepted\n",
-                session.output.paint("✓", Tone::Good)
+                run.output.paint("✓", Tone::Good)
             ),
             false => format!("{name} was not accepted in its current version\n"),
         });
     }
-    session.output.page("message", lines.as_bytes())?;
+    run.output.page("message", lines.as_bytes())?;
     Ok(Exit::Ok)
 }
 
 /// Leaves out the findings of the baseline, or writes the findings into it.
 fn apply_baseline(
-    session: &CliRun,
+    run: &CliRun,
     args: &ScanArgs,
     file: &Path,
     scans: &mut [ScannedSkill],
 ) -> Result<(), Failure> {
-    let path = session.machine().work.join(file);
+    let path = run.machine().work.join(file);
     let wrong = |why: String| {
         Failure::broken("baseline", format!("the baseline can't be used: {why}"))
             .path(&path)
@@ -265,7 +265,7 @@ fn apply_baseline(
         });
         baseline.replace(all, args.reason.as_deref());
         fs::write(&path, baseline.text()).map_err(|error| wrong(error.to_string()))?;
-        session.output.note(&format!(
+        run.output.note(&format!(
             "{} in the baseline {}",
             count(baseline.len(), "finding"),
             one_line(&path.to_string_lossy())

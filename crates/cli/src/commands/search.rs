@@ -26,13 +26,13 @@ pub(crate) struct SearchArgs {
     limit: u64,
 }
 
-pub(crate) fn run(session: &CliRun, args: &SearchArgs) -> Result<Exit, Failure> {
-    let mut skills = session.skills()?;
+pub(crate) fn run(run: &CliRun, args: &SearchArgs) -> Result<Exit, Failure> {
+    let mut skills = run.skills()?;
     let here = names(&skills);
     let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
     skills.retain(|skill| list::has_words(skill.entry(), &words));
-    let found = session.search_registries(&args.words.join(" "), args.limit)?;
-    if session.output.is_json() {
+    let found = run.search_registries(&args.words.join(" "), args.limit)?;
+    if run.output.is_json() {
         let local = skills.all().map(|skill| {
             let card = skill.entry().card.as_ref();
             SearchRow {
@@ -46,16 +46,16 @@ pub(crate) fn run(session: &CliRun, args: &SearchArgs) -> Result<Exit, Failure> 
                 is_here: true,
             }
         });
-        return document(session, local.collect(), &found, &here);
+        return document(run, local.collect(), &found, &here);
     }
-    let table = list::table(skills.inventory(), false, &session.output);
-    session.output.report(&table)?;
+    let table = list::table(skills.inventory(), false, &run.output);
+    run.output.report(&table)?;
     let local = skills.inventory().skills.iter();
     let local = local.filter(|skill| list::is_shown(skill)).count();
     let gap = if table.is_empty() { "" } else { "\n" };
-    report(session, &found, &here, gap)?;
+    report(run, &found, &here, gap)?;
     let others = found.total;
-    session.output.note(&match session.registries()?.len() {
+    run.output.note(&match run.registries()?.len() {
         0 => format!(
             "{} on this machine; no registry is configured: metier help search",
             count(local, "skill")
@@ -69,20 +69,19 @@ pub(crate) fn run(session: &CliRun, args: &SearchArgs) -> Result<Exit, Failure> 
 }
 
 /// `metier list --available`.
-pub(super) fn available(session: &CliRun) -> Result<Exit, Failure> {
-    let here = names(&session.skills()?);
-    if session.registries()?.is_empty() {
+pub(super) fn available(run: &CliRun) -> Result<Exit, Failure> {
+    let here = names(&run.skills()?);
+    if run.registries()?.is_empty() {
         return Err(Failure::unmet("no-registry", "no registry is configured")
             .hint("metier config skills.registry_url https://…"));
     }
-    let found = session.available_skills()?;
-    if session.output.is_json() {
-        return document(session, Vec::new(), &found, &here);
+    let found = run.available_skills()?;
+    if run.output.is_json() {
+        return document(run, Vec::new(), &found, &here);
     }
-    report(session, &found, &here, "")?;
+    report(run, &found, &here, "")?;
     let total = usize::try_from(found.total).unwrap_or(usize::MAX);
-    session
-        .output
+    run.output
         .note(&format!("{} in registries", count(total, "skill")));
     Ok(Exit::unmet_if(!found.failed.is_empty()))
 }
@@ -95,7 +94,7 @@ fn names(skills: &metier::Skills) -> BTreeSet<String> {
 }
 
 fn document<'a>(
-    session: &CliRun,
+    run: &CliRun,
     mut rows: Vec<SearchRow<'a>>,
     found: &'a RegistrySearch,
     here: &BTreeSet<String>,
@@ -103,7 +102,7 @@ fn document<'a>(
     rows.extend(found.found.iter().map(|(registry, skill)| {
         SearchRow::of_registry(registry, skill, here.contains(&skill.name))
     }));
-    session.output.document(&SearchDocument {
+    run.output.document(&SearchDocument {
         skills: rows,
         in_registries: found.total,
         stale: &found.stale,
@@ -114,12 +113,12 @@ fn document<'a>(
 
 /// The skills of registries, below the address of each.
 fn report(
-    session: &CliRun,
+    run: &CliRun,
     found: &RegistrySearch,
     here: &BTreeSet<String>,
     mut gap: &str,
 ) -> Result<(), Failure> {
-    let output = &session.output;
+    let output = &run.output;
     let mut text = String::new();
     let mut current = "";
     for (registry, skill) in &found.found {

@@ -141,10 +141,10 @@ impl From<ModeArg> for TaskMode {
     }
 }
 
-pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> {
-    let skills = session.skills()?;
+pub(crate) fn run(run: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> {
+    let skills = run.skills()?;
     let inventory = skills.inventory();
-    note_unknown(inventory, &session.output);
+    note_unknown(inventory, &run.output);
     let task = Task {
         // The model gets more skills to choose from than the words alone would pick.
         top: args
@@ -153,10 +153,10 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
             .or(args.rerank.then_some(RERANKED)),
         ..args.ruled.task(&args.task, &args.around)
     };
-    let matches = session.select(&skills, task);
+    let matches = run.select(&skills, task);
     let mut selection = matches.selection();
     let reranked = match args.rerank && !selection.picks.is_empty() {
-        true => Some(rerank(session, &matches, &mut selection)?),
+        true => Some(rerank(run, &matches, &mut selection)?),
         false => None,
     };
     let found = selection.picks.len();
@@ -167,30 +167,28 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
         .map_or(usize::MAX, |one| required + one.chosen);
     selection.picks.truncate(top.min(chosen).max(required));
     let exit = Exit::unmet_if(selection.incomplete.is_some());
-    if session.output.is_json() {
+    if run.output.is_json() {
         let risk = args.ruled.risk();
         let mut document = SelectDocument::new(&matches, &selection, risk);
         document.rerank = reranked.as_ref().map(RerankRow::from);
-        session.output.document(&document)?;
+        run.output.document(&document)?;
         return Ok(exit);
     }
     for pick in &selection.picks {
-        session
-            .output
-            .report(&page(inventory, pick, &session.output))?;
+        run.output.report(&page(inventory, pick, &run.output))?;
     }
     if let Some(reranked) = &reranked {
-        note_rerank(reranked, &session.output);
+        note_rerank(reranked, &run.output);
     }
-    note_rest(session, inventory, &selection);
-    note_unscanned(&matches, &session.output);
+    note_rest(run, inventory, &selection);
+    note_unscanned(&matches, &run.output);
     let task = shell_word(&args.task);
     if matches.considered() == 0 {
         let hint = "no skill can be picked; `metier list --all` shows why";
-        session.output.note(hint);
+        run.output.note(hint);
     } else if found == 0 && selection.held.is_empty() && selection.incomplete.is_none() {
         let skills = count(matches.considered(), "skill");
-        session.output.note(&format!(
+        run.output.note(&format!(
             "no skill matches this task ({skills} checked); `metier why {} NAME` explains one",
             one_line(&task)
         ));
@@ -200,23 +198,22 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
             true => "--rerank",
             false => "--top",
         };
-        session
-            .output
+        run.output
             .note(&format!("{more} more; leave `{option}` out to see them"));
     }
     if let Some(incomplete) = &selection.incomplete {
-        note_incomplete(incomplete, matches.coding(), &session.output);
+        note_incomplete(incomplete, matches.coding(), &run.output);
     }
     Ok(exit)
 }
 
 /// The model's choice, and the skills in its order.
 fn rerank(
-    session: &CliRun,
+    run: &CliRun,
     matches: &TaskMatches,
     selection: &mut Selection<'_>,
 ) -> Result<RerankedSkills, Failure> {
-    session.rerank(matches, selection)
+    run.rerank(matches, selection)
 }
 
 /// The answer of a model, and its cost.
@@ -249,12 +246,12 @@ pub(super) fn note_unscanned(matches: &TaskMatches, output: &Output) {
 }
 
 /// Skills that were held back or refused.
-fn note_rest(session: &CliRun, inventory: &Inventory, selection: &Selection<'_>) {
+fn note_rest(run: &CliRun, inventory: &Inventory, selection: &Selection<'_>) {
     for held in &selection.held {
-        note_held(inventory, held, &session.output);
+        note_held(inventory, held, &run.output);
     }
     for refused in &selection.refused {
-        note_refused(inventory, refused, &session.output);
+        note_refused(inventory, refused, &run.output);
     }
 }
 

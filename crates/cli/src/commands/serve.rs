@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     cli::Global,
     cli_run::settings,
-    failure::{Exit, Failure, INTERRUPTED},
+    failure::{Exit, Failure, end},
     logging,
     output::Output,
 };
@@ -152,7 +152,7 @@ fn asked_to_end() -> io::Result<impl FnOnce() + Send + 'static> {
         read.read_exact(&mut [0]).ok();
         thread::spawn(move || {
             read.read_exact(&mut [0]).ok();
-            std::process::exit(i32::from(INTERRUPTED));
+            end(Exit::Interrupted);
         });
     })
 }

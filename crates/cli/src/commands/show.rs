@@ -26,17 +26,17 @@ pub(crate) struct ShowArgs {
     no_exec: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ShowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &ShowArgs) -> Result<Exit, Failure> {
     let how = ShowOptions {
         raw: args.raw,
         no_exec: args.no_exec,
     };
-    let shown = session.render_with(&args.name, args.arguments.iter().cloned(), how)?;
+    let shown = run.render_with(&args.name, args.arguments.iter().cloned(), how)?;
     let document = ShowDocument::from(shown);
-    if session.output.is_json() {
-        session.output.document(&document)?;
+    if run.output.is_json() {
+        run.output.document(&document)?;
     } else {
-        session.output.content(&document.content)?;
+        run.output.content(&document.content)?;
     }
     Ok(Exit::Ok)
 }

@@ -35,15 +35,15 @@ pub(crate) struct SignArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &SignArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &SignArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     let options = SignOptions {
         key: args.key.clone(),
         replace: args.force,
         dry_run: args.dry_run,
     };
-    let signed = session.sign_package(&args.file, &options, &mut || {
-        password::existing(session, args.password_file.as_deref())
+    let signed = run.sign_package(&args.file, &options, &mut || {
+        password::existing(run, args.password_file.as_deref())
     })?;
     if output.is_json() {
         let mut document = document(&signed);

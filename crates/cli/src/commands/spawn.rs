@@ -38,38 +38,38 @@ pub(crate) struct SpawnArgs {
     how: How,
 }
 
-pub(crate) fn run(session: &CliRun, args: &SpawnArgs) -> Result<Exit, Failure> {
-    let available = session.agent_skills()?;
-    let terminal = AgentTerminal::open(session, args.how.format)?;
+pub(crate) fn run(run: &CliRun, args: &SpawnArgs) -> Result<Exit, Failure> {
+    let available = run.agent_skills()?;
+    let terminal = AgentTerminal::open(run, args.how.format)?;
     let request = SubAgentRequest {
-        named: session.global.skills.clone(),
+        named: run.global.skills.clone(),
         select: args.select,
         coding: (args.coding || args.no_coding).then_some(args.coding),
     };
-    let sub_agent = session.sub_agent(&available, &args.task, &request)?;
-    note(session, &sub_agent.skills);
+    let sub_agent = run.sub_agent(&available, &args.task, &request)?;
+    note(run, &sub_agent.skills);
     let options = ConversationOptions {
         role: sub_agent.role,
         model: args.how.model.clone(),
-        ..terminal.options(session, &args.task)
+        ..terminal.options(run, &args.task)
     };
-    work(session, &terminal, &available, options, &args.task)
+    work(run, &terminal, &available, options, &args.task)
 }
 
 /// Prints skills that were not named.
-fn note(session: &CliRun, skills: &SubAgentSkills) {
+fn note(run: &CliRun, skills: &SubAgentSkills) {
     match skills {
         SubAgentSkills::Named => {}
         SubAgentSkills::CodingPipeline => {
             let pair = CODING_PIPELINE.join(" and ");
-            session.output.note(&format!(
+            run.output.note(&format!(
                 "a coding task without --skills: {pair} take it; --no-coding starts an agent without them"
             ));
         }
         SubAgentSkills::Selected(skills) => {
             for (name, why) in skills {
                 let line = format!("selected {name}: {why}");
-                session.output.note(&one_line(&line));
+                run.output.note(&one_line(&line));
             }
         }
     }

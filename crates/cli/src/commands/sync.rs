@@ -46,10 +46,10 @@ pub(crate) struct SyncArgs {
     agents: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &SyncArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &SyncArgs) -> Result<Exit, Failure> {
     let scope = InstallScope::of_project(args.project);
     if args.agents {
-        return list_agents(session, scope);
+        return list_agents(run, scope);
     }
     let mut options = SyncOptions {
         scope,
@@ -59,21 +59,21 @@ pub(crate) fn run(session: &CliRun, args: &SyncArgs) -> Result<Exit, Failure> {
         remove: args.remove,
         dry_run: args.dry_run,
     };
-    let report = match session.sync(&options) {
+    let report = match run.sync(&options) {
         Err(failure) if failure.code() == "no-agents" => {
-            options.to = chosen_agents(session, scope).ok_or(failure)?;
-            session.sync(&options)?
+            options.to = chosen_agents(run, scope).ok_or(failure)?;
+            run.sync(&options)?
         }
         report => report?,
     };
-    answer(session, args, &report)
+    answer(run, args, &report)
 }
 
 /// The agents on this machine, if the user confirms them.
-fn chosen_agents(session: &CliRun, scope: InstallScope) -> Option<Vec<String>> {
-    let output = &session.output;
+fn chosen_agents(run: &CliRun, scope: InstallScope) -> Option<Vec<String>> {
+    let output = &run.output;
     let seen = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let present = session.present_agents(scope);
+    let present = run.present_agents(scope);
     if output.is_json() || !output.is_attended() || !seen || present.is_empty() {
         return None;
     }
@@ -85,9 +85,9 @@ fn chosen_agents(session: &CliRun, scope: InstallScope) -> Option<Vec<String>> {
     is_yes.then(|| present.iter().map(|name| (*name).to_owned()).collect())
 }
 
-fn list_agents(session: &CliRun, scope: InstallScope) -> Result<Exit, Failure> {
-    let output = &session.output;
-    let present = session.present_agents(scope);
+fn list_agents(run: &CliRun, scope: InstallScope) -> Result<Exit, Failure> {
+    let output = &run.output;
+    let present = run.present_agents(scope);
     let folder = |agent: &KnownAgent| match scope {
         InstallScope::User => agent.user.map(|folder| format!("~/{folder}")),
         InstallScope::Project => agent.project.map(str::to_owned),
@@ -116,8 +116,8 @@ fn list_agents(session: &CliRun, scope: InstallScope) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn answer(session: &CliRun, args: &SyncArgs, report: &SyncReport) -> Result<Exit, Failure> {
-    let output = &session.output;
+fn answer(run: &CliRun, args: &SyncArgs, report: &SyncReport) -> Result<Exit, Failure> {
+    let output = &run.output;
     let is_left = |place: &&SyncedPlace| matches!(place.action, SyncAction::Leave(_));
     let exit = Exit::unmet_if(report.places.iter().any(|place| is_left(&place)));
     if output.is_json() {

@@ -21,10 +21,10 @@ pub(crate) struct Args {
     path: String,
 }
 
-pub(crate) fn run(session: &CliRun, args: &Args) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &Args) -> Result<Exit, Failure> {
+    let output = &run.output;
     let (mut rows, mut written) = (Vec::new(), Ok(()));
-    session.test(&args.path, &mut |result| {
+    run.test(&args.path, &mut |result| {
         let row = TestRow::from(result);
         if written.is_ok() && !output.is_json() {
             written = show(&row, output);

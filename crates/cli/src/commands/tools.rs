@@ -20,17 +20,17 @@ pub(crate) struct ToolsArgs {
     name: Option<String>,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ToolsArgs) -> Result<Exit, Failure> {
-    let skills = session.skills()?;
+pub(crate) fn run(run: &CliRun, args: &ToolsArgs) -> Result<Exit, Failure> {
+    let skills = run.skills()?;
     let ToolList { tools, not_started } = match &args.name {
         Some(name) => ToolList {
-            tools: session.tools(&skills, name)?,
+            tools: run.tools(&skills, name)?,
             not_started: Vec::new(),
         },
-        None => session.all_tools(&skills),
+        None => run.all_tools(&skills),
     };
     let tools: Vec<ToolRow> = tools.into_iter().map(ToolRow::from).collect();
-    let output = &session.output;
+    let output = &run.output;
     if output.is_json() {
         output.document(&ToolsDocument { tools })?;
         return Ok(Exit::Ok);

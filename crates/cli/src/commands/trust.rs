@@ -41,36 +41,35 @@ pub(crate) struct TrustArgs {
     list: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &TrustArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &TrustArgs) -> Result<Exit, Failure> {
     let folder = args.path.as_deref();
     if args.list {
-        return answer(session, "listed", None);
+        return answer(run, "listed", None);
     }
     if args.revoke {
-        let (folder, was_trusted) = session.distrust(folder)?;
+        let (folder, was_trusted) = run.distrust(folder)?;
         let action = if was_trusted { "revoked" } else { "unchanged" };
-        return answer(session, action, Some(&folder));
+        return answer(run, action, Some(&folder));
     }
-    let preview = session.preview_trust(folder)?;
+    let preview = run.preview_trust(folder)?;
     if preview.inventory().skills.is_empty() {
         let folder = preview.folder();
         let shown = one_line(&folder.to_string_lossy());
-        session
-            .output
+        run.output
             .note(&format!("there are no skills to trust in {shown}"));
-        return match session.output.is_json() {
-            true => answer(session, "unchanged", Some(folder)),
+        return match run.output.is_json() {
+            true => answer(run, "unchanged", Some(folder)),
             false => Ok(Exit::Ok),
         };
     }
-    agree(session, args, &preview)?;
-    session.trust(&preview)?;
-    answer(session, "trusted", Some(preview.folder()))
+    agree(run, args, &preview)?;
+    run.trust(&preview)?;
+    answer(run, "trusted", Some(preview.folder()))
 }
 
 /// Shows what would be trusted with the findings, and asks.
-fn agree(session: &CliRun, args: &TrustArgs, preview: &TrustPreview) -> Result<(), Failure> {
-    let (output, inventory) = (&session.output, preview.inventory());
+fn agree(run: &CliRun, args: &TrustArgs, preview: &TrustPreview) -> Result<(), Failure> {
+    let (output, inventory) = (&run.output, preview.inventory());
     let folder = preview.folder();
     let found = count(inventory.skills.len(), "skill");
     let blocked = inventory.counts().blocked;
@@ -103,10 +102,10 @@ fn agree(session: &CliRun, args: &TrustArgs, preview: &TrustPreview) -> Result<(
     }
 }
 
-fn answer(session: &CliRun, action: &'static str, folder: Option<&Path>) -> Result<Exit, Failure> {
-    let trusted = session.trusted_folders()?;
+fn answer(run: &CliRun, action: &'static str, folder: Option<&Path>) -> Result<Exit, Failure> {
+    let trusted = run.trusted_folders()?;
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
-    if session.output.is_json() {
+    if run.output.is_json() {
         let rows = trusted
             .into_iter()
             .map(|trusted: TrustedFolder| TrustRow {
@@ -114,7 +113,7 @@ fn answer(session: &CliRun, action: &'static str, folder: Option<&Path>) -> Resu
                 at: trusted.at,
             })
             .collect();
-        session.output.document(&TrustDocument {
+        run.output.document(&TrustDocument {
             action,
             folder,
             trusted: rows,
@@ -126,28 +125,28 @@ fn answer(session: &CliRun, action: &'static str, folder: Option<&Path>) -> Resu
         ("trusted", Some(folder)) => {
             out.push_str(&format!(
                 "{} {folder} and the skills in it are trusted now\n",
-                session.output.paint("✓", Tone::Good)
+                run.output.paint("✓", Tone::Good)
             ));
         }
         ("revoked", Some(folder)) => out.push_str(&format!(
             "{} {folder} is no longer trusted\n",
-            session.output.paint("✓", Tone::Good)
+            run.output.paint("✓", Tone::Good)
         )),
         ("unchanged", Some(folder)) => out.push_str(&format!("{folder} was not trusted\n")),
         _ => trusted.iter().for_each(|trusted| {
             out.push_str(&format!(
                 "{}  trusted {}\n",
                 trusted.folder.display(),
-                ago(session.machine().now, &trusted.at)
+                ago(run.machine().now, &trusted.at)
             ));
         }),
     }
-    session.output.report(&out)?;
+    run.output.report(&out)?;
     if action == "listed" && trusted.is_empty() {
-        session.output.note("no folder is trusted");
+        run.output.note("no folder is trusted");
     }
     if action == "trusted" {
-        session.output.note("undo with `metier trust --revoke`");
+        run.output.note("undo with `metier trust --revoke`");
     }
     Ok(Exit::Ok)
 }

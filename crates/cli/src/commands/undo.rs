@@ -23,12 +23,12 @@ pub(crate) struct UndoArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     let (action, changes) = match (args.list, args.dry_run) {
-        (true, _) => ("listed", session.skill_changes()?),
-        (false, true) => ("planned", vec![session.check_undo()?]),
-        (false, false) => ("undone", vec![session.undo()?]),
+        (true, _) => ("listed", run.skill_changes()?),
+        (false, true) => ("planned", vec![run.check_undo()?]),
+        (false, false) => ("undone", vec![run.undo()?]),
     };
     if output.is_json() {
         output.document(&ChangesDocument {
@@ -54,7 +54,7 @@ pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
     }
     let mut text = String::new();
     for change in &changes {
-        let when = ago(session.machine().now, &change.at);
+        let when = ago(run.machine().now, &change.at);
         text.push_str(&format!(
             "{:>4}  {}  {}\n",
             change.id,

@@ -77,14 +77,14 @@ impl UpdateHow {
     }
 }
 
-pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> {
     let options = UpdateOptions {
         scope: InstallScope::of_project(args.project),
         names: args.names.clone(),
         edits: args.how.edits(),
     };
-    let cancel = interrupt::listen_with(session.stop())?;
-    let plan = session.prepare_update(&options)?;
+    let cancel = interrupt::listen_with(run.stop())?;
+    let plan = run.prepare_update(&options)?;
     let carrying = Carrying {
         how: &args.how,
         cancel: &cancel,
@@ -92,9 +92,9 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
         asks: !args.how.yes,
         done: "updated",
     };
-    let exit = carry_out(session, plan, &carrying)?;
-    if !session.output.is_json() {
-        note_project(session, &args.names, options.scope, "update")?;
+    let exit = carry_out(run, plan, &carrying)?;
+    if !run.output.is_json() {
+        note_project(run, &args.names, options.scope, "update")?;
     }
     Ok(exit)
 }
@@ -113,11 +113,11 @@ pub(crate) struct Carrying<'a> {
 
 /// Shows a plan, asks, and changes what was agreed to. A skill that can't be changed does not stop the others.
 pub(crate) fn carry_out(
-    session: &CliRun,
+    run: &CliRun,
     plan: UpdatePlan,
     carrying: &Carrying<'_>,
 ) -> Result<Exit, Failure> {
-    let output = &session.output;
+    let output = &run.output;
     if !output.is_json() {
         output.report(&shown(output, &plan))?;
     }
@@ -129,7 +129,7 @@ pub(crate) fn carry_out(
         .collect();
     let mut decisions = Vec::new();
     if !carrying.how.dry_run {
-        for decision in agreed_to(session, &plan, carrying)? {
+        for decision in agreed_to(run, &plan, carrying)? {
             match plan.objection(&decision) {
                 Some(failure) => drop(failures.insert(decision.name, failure)),
                 None => decisions.push(decision),
@@ -144,7 +144,7 @@ pub(crate) fn carry_out(
         true => UpdateReport::default(),
         false => plan.apply(&decisions)?,
     };
-    answer(session, rows, report, carrying)?;
+    answer(run, rows, report, carrying)?;
     if !output.is_json() {
         failures.values().for_each(|failure| {
             failure::report(failure, output);
@@ -160,7 +160,7 @@ fn is_stopped(update: &SkillUpdate) -> bool {
 
 /// The skills that can be updated and that the user agrees to.
 fn agreed_to(
-    session: &CliRun,
+    run: &CliRun,
     plan: &UpdatePlan,
     carrying: &Carrying<'_>,
 ) -> Result<Vec<UpdateDecision>, Failure> {
@@ -173,7 +173,7 @@ fn agreed_to(
         let open = update.unapproved(skill, &how.approve)?;
         let mut approve = how.approve.clone();
         if carrying.asks {
-            match agreed(session, carrying, update, &open)? {
+            match agreed(run, carrying, update, &open)? {
                 true => approve.extend(open),
                 false => continue,
             }
@@ -189,12 +189,12 @@ fn agreed_to(
 
 /// Asks about one skill. Without a terminal that is an error that names what is missing.
 fn agreed(
-    session: &CliRun,
+    run: &CliRun,
     carrying: &Carrying<'_>,
     update: &SkillUpdate,
     open: &[String],
 ) -> Result<bool, Failure> {
-    let output = &session.output;
+    let output = &run.output;
     let name = one_line(&update.name);
     if !Terminal::new(output).present || !output.is_attended() {
         let message = format!("updating `{name}` needs confirmation, but there is no terminal");
@@ -218,12 +218,12 @@ fn agreed(
 }
 
 fn answer(
-    session: &CliRun,
+    run: &CliRun,
     rows: Vec<UpdateRow>,
     report: UpdateReport,
     carrying: &Carrying<'_>,
 ) -> Result<(), Failure> {
-    let (output, dry_run) = (&session.output, carrying.how.dry_run);
+    let (output, dry_run) = (&run.output, carrying.how.dry_run);
     let change = report.change.as_ref().map(|change| change.id.to_string());
     if output.is_json() {
         return output.document(&UpdateDocument {

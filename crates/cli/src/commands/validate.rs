@@ -27,9 +27,9 @@ pub(crate) struct ValidateArgs {
     strict: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &ValidateArgs) -> Result<Exit, Failure> {
-    let checked = session.validate(&args.path, args.strict)?;
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &ValidateArgs) -> Result<Exit, Failure> {
+    let checked = run.validate(&args.path, args.strict)?;
+    let output = &run.output;
     if output.is_json() {
         output.document(&document(&checked))?;
     } else {

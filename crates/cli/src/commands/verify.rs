@@ -30,11 +30,11 @@ pub(crate) struct VerifyArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     if args.accept {
         for name in &args.names {
-            let plan = session.prepare_acceptance(name, None)?;
+            let plan = run.prepare_acceptance(name, None)?;
             if args.dry_run {
                 show(output, &plan)?;
                 continue;
@@ -50,7 +50,7 @@ pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> 
         output.note("nothing was changed (--dry-run)");
         return Ok(Exit::Ok);
     }
-    let found = session.verify_skills(&args.names, None)?;
+    let found = run.verify_skills(&args.names, None)?;
     let unchanged = found
         .iter()
         .all(|skill| skill.state == InstalledState::Unchanged);

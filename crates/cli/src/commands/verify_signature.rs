@@ -28,11 +28,11 @@ pub(crate) struct VerifySignatureArgs {
     trust: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &VerifySignatureArgs) -> Result<Exit, Failure> {
-    let output = &session.output;
+pub(crate) fn run(run: &CliRun, args: &VerifySignatureArgs) -> Result<Exit, Failure> {
+    let output = &run.output;
     let key = args.key.as_deref();
-    let key = key.map(|key| session.public_key(key)).transpose()?;
-    let verified = session.verify_package(&args.file, key.as_ref(), args.trust)?;
+    let key = key.map(|key| run.public_key(key)).transpose()?;
+    let verified = run.verify_package(&args.file, key.as_ref(), args.trust)?;
     if output.is_json() {
         output.document(&document(&verified))?;
         return Ok(Exit::Ok);

@@ -44,17 +44,17 @@ pub(crate) struct WhyArgs {
 /// How many words of a skill are shown.
 const MAX_SHARES: usize = 12;
 
-pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
-    let skills = session.skills()?;
+pub(crate) fn run(run: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
+    let skills = run.skills()?;
     let Some(task) = &args.task else {
-        return collisions(session, &skills);
+        return collisions(run, &skills);
     };
     let inventory = skills.inventory();
-    note_unknown(inventory, &session.output);
+    note_unknown(inventory, &run.output);
     let task = args.ruled.task(task, &args.around);
-    let matches = session.why(&skills, task, args.name.as_deref())?;
+    let matches = run.why(&skills, task, args.name.as_deref())?;
     let (accounts, incomplete) = matches.accounts();
-    if session.output.is_json() {
+    if run.output.is_json() {
         let about_one = args.name.is_some();
         let why = WhyDocument::new(
             &matches,
@@ -63,10 +63,10 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
             about_one,
             args.ruled.risk(),
         );
-        session.output.document(&why)?;
+        run.output.document(&why)?;
         return Ok(Exit::Ok);
     }
-    let output = &session.output;
+    let output = &run.output;
     if args.name.is_some() {
         for account in &accounts {
             let mut page = alone(inventory, account, output);
@@ -114,9 +114,9 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
 }
 
 /// Pairs of skills that compete.
-fn collisions(session: &CliRun, skills: &Skills) -> Result<Exit, Failure> {
-    let pairs = session.collisions(skills);
-    let output = &session.output;
+fn collisions(run: &CliRun, skills: &Skills) -> Result<Exit, Failure> {
+    let pairs = run.collisions(skills);
+    let output = &run.output;
     if output.is_json() {
         output.document(&CollisionsDocument::of(&pairs))?;
         return Ok(Exit::Ok);

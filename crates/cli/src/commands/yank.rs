@@ -30,16 +30,16 @@ pub(crate) struct YankArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(run: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
     let Some((name, version)) = args.version.split_once('@') else {
         let message = format!("`{}` does not name a version", one_line(&args.version));
         return Err(Failure::broken("usage", message).hint("metier yank NAME@1.2.0 --reason TEXT"));
     };
     let reason = args.reason.as_deref();
-    let output = &session.output;
+    let output = &run.output;
     let registry = args.registry.as_deref();
     if args.dry_run {
-        let (registry, found) = session.check_yanked(name, version, registry)?;
+        let (registry, found) = run.check_yanked(name, version, registry)?;
         if output.is_json() {
             output.document(&YankDocument::new(&registry, &found))?;
             return Ok(Exit::Ok);
@@ -55,7 +55,7 @@ pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
         ))?;
         return Ok(Exit::Ok);
     }
-    let (registry, yanked) = session.set_yanked(name, version, reason, registry)?;
+    let (registry, yanked) = run.set_yanked(name, version, reason, registry)?;
     if output.is_json() {
         output.document(&YankDocument::new(&registry, &yanked))?;
         return Ok(Exit::Ok);

@@ -1,4 +1,4 @@
-//! The events of a session, as text for people or as lines of JSON.
+//! The events of a conversation, as text for people or as lines of JSON.
 
 mod markdown;
 mod screen;

@@ -1,4 +1,4 @@
-//! The terminal of a session: who writes to it, where its cursor is, and what has to be erased.
+//! The terminal of a conversation: who writes to it, where its cursor is, and what has to be erased.
 //!
 //! **Problem.** The model's words come in pieces on stdout; everything else is lines on stderr, from several threads; a sign shows that
 //! the model is working; and now and then a question needs an answer. All of it is on one screen. **Decision.** Every writer
@@ -14,7 +14,10 @@ use std::{
 };
 
 use super::markdown::MarkdownStream;
-use crate::output::{Output, Tone, inert};
+use crate::{
+    failure::end_if_closed,
+    output::{Output, Tone, inert},
+};
 
 /// The sign appears after so much silence, and then moves this often.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -29,7 +32,7 @@ const ERASE_REST: &str = "\x1b[K";
 pub(crate) struct TerminalScreen {
     output: Output,
     shows_waiting: bool,
-    /// The session that the user talks to.
+    /// The conversation that the user talks to.
     primary: OnceLock<String>,
     state: Mutex<CursorState>,
 }
@@ -72,14 +75,16 @@ impl TerminalScreen {
         }
     }
 
-    /// A session of this run has started; the first one is the user's.
-    pub(crate) fn started(&self, session: &str) {
-        self.primary.get_or_init(|| session.to_owned());
+    /// A conversation of this run has started; the first one is the user's.
+    pub(crate) fn started(&self, conversation: &str) {
+        self.primary.get_or_init(|| conversation.to_owned());
     }
 
-    /// Whether a session is that of a sub-agent.
-    pub(crate) fn is_subagent(&self, session: &str) -> bool {
-        self.primary.get().is_some_and(|primary| primary != session)
+    /// Whether a conversation is that of a sub-agent.
+    pub(crate) fn is_subagent(&self, conversation: &str) -> bool {
+        self.primary
+            .get()
+            .is_some_and(|primary| primary != conversation)
     }
 
     /// A line that a quiet run leaves out.
@@ -113,8 +118,7 @@ impl TerminalScreen {
         if !state.is_open {
             self.settle(&mut state);
         }
-        // A reader that closed stdout is reported by the next write.
-        self.output.content(words).ok();
+        end_if_closed(self.output.content(words));
         state.is_open = !words.ends_with('\n');
     }
 
@@ -236,15 +240,14 @@ impl TerminalScreen {
     fn show(&self, state: &mut CursorState, shown: &str) {
         if !shown.is_empty() {
             self.settle(state);
-            // A reader that closed stdout is reported by the next write.
-            self.output.text(shown).ok();
+            end_if_closed(self.output.text(shown));
         }
     }
 
     fn settle(&self, state: &mut CursorState) {
         self.erase_sign(state);
         if std::mem::take(&mut state.is_open) {
-            self.output.text("\n").ok();
+            end_if_closed(self.output.text("\n"));
         }
         if std::mem::take(&mut state.is_thinking) {
             self.output.murmur("\n");

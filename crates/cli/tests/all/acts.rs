@@ -27,7 +27,7 @@ use metier_runtime::{
 use metier_store::{ReceiptDecision, Store};
 use metier_testkit::TestContext;
 
-use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
+use crate::session_parts::{approvals, host_environment, terms, without_files, without_folder};
 
 /// Acts with these granted permissions, in the project of a context.
 fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSkill, &Path)) {
@@ -40,7 +40,7 @@ fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSk
         source: Source::User,
         digest,
     };
-    let approvals = desk(store, &["a"], terms(100, &project, Some(&home)));
+    let approvals = approvals(store, &["a"], terms(100, &project, Some(&home)));
     let held = Snapshot {
         files: Vec::new(),
         digest,

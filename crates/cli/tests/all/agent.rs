@@ -3,12 +3,12 @@
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, events, last_message};
-use crate::stage::field;
+use crate::skill_project::field;
+use crate::test_agent::{TestAgent, events, last_message};
 
 #[test]
 fn an_agent_answers() {
-    let room = AgentRoom::new([ScriptedTurn::text("It is done.")]);
+    let room = TestAgent::new([ScriptedTurn::text("It is done.")]);
     let output = room.run(&["agent", "say", "something"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(output.stdout, "It is done.\n");
@@ -21,7 +21,7 @@ fn an_agent_answers() {
 
 #[test]
 fn an_agent_reads_a_file_when_it_may() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("read", json!({"path": "notes.txt"}))]),
         ScriptedTurn::text("It says hello."),
     ]);
@@ -44,7 +44,7 @@ fn an_agent_reads_a_file_when_it_may() {
 
 #[test]
 fn without_an_approval_an_agent_reads_the_project_and_no_more() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([
             ("read", json!({"path": "notes.txt"})),
             ("write", json!({"path": "new.txt", "content": "x"})),
@@ -86,7 +86,7 @@ fn without_an_approval_an_agent_reads_the_project_and_no_more() {
 #[test]
 fn without_skills_a_request_is_the_one_with_skills_disabled() {
     let body = |settings: &[(&str, &str)]| {
-        let mut room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+        let mut room = TestAgent::new([ScriptedTurn::text("Hello.")]);
         for (name, value) in settings {
             room.stage.context.env(name, value);
         }
@@ -106,7 +106,7 @@ fn without_skills_a_request_is_the_one_with_skills_disabled() {
 #[test]
 fn sub_agents_of_one_answer_work_at_the_same_time() {
     // Each one waits until the other has asked too: run one after the other, they would never end.
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let both = std::sync::Arc::new(std::sync::Barrier::new(2));
     let waits = |answer: &'static str| {
         let both = std::sync::Arc::clone(&both);
@@ -136,7 +136,7 @@ fn sub_agents_of_one_answer_work_at_the_same_time() {
 
 #[test]
 fn tools_of_different_skills_work_at_the_same_time() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("left__meet", json!({})), ("right__meet", json!({}))]),
         ScriptedTurn::text("They met."),
     ]);
@@ -186,7 +186,7 @@ fn tools_of_different_skills_work_at_the_same_time() {
 #[test]
 fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
     let spawn = || ScriptedTurn::calls([("sessions_spawn", json!({"task": "go on"}))]);
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         spawn(),
         spawn(),
         ScriptedTurn::text("deep"),
@@ -203,7 +203,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
         .collect();
     assert_eq!(spawns, [true, true, false, true, true]);
 
-    let mut room = AgentRoom::new([spawn(), ScriptedTurn::calls([("list_skills", json!({}))])]);
+    let mut room = TestAgent::new([spawn(), ScriptedTurn::calls([("list_skills", json!({}))])]);
     room.stage.context.env("METIER_AGENT_MAX_REQUESTS", "2");
     let output = room.run(&["agent", "go down"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -215,7 +215,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
     assert_eq!(room.finish().len(), 2);
 
     // An answer takes 15 tokens: the second one, of the sub-agent, is the last.
-    let mut room = AgentRoom::new([spawn(), ScriptedTurn::text("deep")]);
+    let mut room = TestAgent::new([spawn(), ScriptedTurn::text("deep")]);
     let context = &mut room.stage.context;
     context.env("METIER_AGENT_MAX_TOTAL_TOKENS", "30");
     let output = room.run(&["agent", "go down"]);
@@ -227,7 +227,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
 
 #[test]
 fn a_skill_may_want_another_model_for_its_turn() {
-    let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("As usual.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("As usual.")]);
     room.skill(
         "thinker",
         "model: anthropic/deep-thought\neffort: high\n",
@@ -246,7 +246,7 @@ fn a_skill_may_want_another_model_for_its_turn() {
 
 #[test]
 fn a_skill_of_the_opening_gets_the_model_that_it_requires() {
-    let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("Deeper.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("Deeper.")]);
     room.skill(
         "thinker",
         "model: anthropic/deep-thought\nallowed_tools: [read]\n",
@@ -263,7 +263,7 @@ fn a_skill_of_the_opening_gets_the_model_that_it_requires() {
 
 /// The end of a turn in which one model loads a skill of another model. Each answer takes 10 tokens in and 5 out.
 fn turn_of_two_models(prices: &str) -> Value {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({"name": "thinker"}))]),
         ScriptedTurn::text("Deep."),
     ]);
@@ -296,7 +296,7 @@ fn without_the_price_of_every_answer_there_is_no_cost() {
 
 #[test]
 fn an_unavailable_model_does_not_stop_the_conversation() {
-    let room = AgentRoom::new([ScriptedTurn::text("Anyway.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Anyway.")]);
     room.skill("thinker", "model: openai/sonnet\n", "Think.\n");
     let output = room.run(&["agent", "/thinker what is it?"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -315,7 +315,7 @@ fn a_turn_has_its_own_rates() {
         ("activate_skill", json!({"name": "core-tools"})),
         ("shell", json!({"command": "echo hello"})),
     ]);
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         run(),
         reload,
         ScriptedTurn::text("Once is enough."),
@@ -338,7 +338,7 @@ fn a_turn_has_its_own_rates() {
 
 #[test]
 fn a_model_chooses_among_names_that_there_are() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     room.skill(
         "hidden",
         "disable-model-invocation: true\n",
@@ -366,7 +366,7 @@ fn a_model_chooses_among_names_that_there_are() {
 #[test]
 fn a_sub_agent_that_goes_astray_leaves_something_to_the_others() {
     let again = || ScriptedTurn::calls([("list_skills", json!({}))]);
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::calls([("sessions_spawn", json!({"task": "go on and on"}))]),
         again(),
         again(),
@@ -383,7 +383,7 @@ fn a_sub_agent_that_goes_astray_leaves_something_to_the_others() {
 
 #[test]
 fn one_document_is_not_many_lines() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let output = room.run(&["agent", "say hello", "--json", "--format", "jsonl"]);
     assert_eq!(output.code, 2, "{}", output.snapshot());
     assert_eq!(room.finish().len(), 0);

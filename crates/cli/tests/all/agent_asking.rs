@@ -4,9 +4,9 @@ use metier_testkit::{model_server::ScriptedTurn, needed};
 use serde_json::json;
 
 use crate::{
-    agent_room::{AgentRoom, last_message},
     agent_terminal::{ENTER, Person, room},
-    stage::field,
+    skill_project::field,
+    test_agent::{TestAgent, last_message},
 };
 
 const ANSWER: &str = "Your answer? (no) ";
@@ -30,7 +30,7 @@ impl Person {
 }
 
 /// The receipts of commands, the newest first.
-fn commands(room: &AgentRoom) -> Vec<(String, String)> {
+fn commands(room: &TestAgent) -> Vec<(String, String)> {
     let receipts = room.stage.receipts();
     let commands = receipts
         .iter()

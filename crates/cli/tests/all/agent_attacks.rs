@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{
     agent_chat::{end, signal, start},
-    agent_room::{AgentRoom, events, last_message},
+    test_agent::{TestAgent, events, last_message},
 };
 
 /// A skill with a tool `go` that writes the file named in its input, whatever else the input contains.
-fn with_tool(room: &AgentRoom, name: &str, more: &str) {
+fn with_tool(room: &TestAgent, name: &str, more: &str) {
     let folder = format!("~/.config/metier/skills/{name}");
     room.stage.context.write(
         &format!("{folder}/SKILL.yaml"),
@@ -40,7 +40,7 @@ fn sessions(output: &ProgramOutput) -> Vec<String> {
 }
 
 /// A call that was not made is recorded.
-fn assert_refused(room: &AgentRoom, tool: &str) {
+fn assert_refused(room: &TestAgent, tool: &str) {
     let receipts = room.stage.receipts();
     let is_it = |receipt: &Value| receipt["detail"] == tool && receipt["decision"] == "refused";
     assert!(receipts.iter().any(is_it), "{receipts:#?}");
@@ -49,7 +49,7 @@ fn assert_refused(room: &AgentRoom, tool: &str) {
 // case 129
 #[test]
 fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("shell", json!({"command": "git log -1"}))]),
         ScriptedTurn::text("It was refused."),
     ]);
@@ -88,7 +88,7 @@ fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
 
 #[test]
 fn a_sub_agent_can_not_be_resumed_as_an_agent() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([(
             "sessions_spawn",
             json!({"task": "look", "skills": ["reader"]}),
@@ -115,7 +115,7 @@ fn a_sub_agent_can_not_be_resumed_as_an_agent() {
 
 #[test]
 fn a_set_of_skills_can_not_be_resumed_without_its_limits() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::text("Hello."),
         ScriptedTurn::text("I looked."),
         ScriptedTurn::text("Again."),
@@ -172,7 +172,7 @@ fn an_argument_beside_the_one_that_a_rule_means_does_not_hide_it() {
         json!({"path": "notes/c"}),
     )]));
     script.push(ScriptedTurn::text("Done."));
-    let room = AgentRoom::new(script);
+    let room = TestAgent::new(script);
     with_tool(&room, "scribe", "");
     room.skill(
         "narrow",
@@ -201,7 +201,7 @@ fn an_argument_beside_the_one_that_a_rule_means_does_not_hide_it() {
 
 #[test]
 fn an_orchestrator_gets_no_hands_by_the_skills_that_it_is_given() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({"name": "scribe"}))]),
         ScriptedTurn::text("Loaded."),
         ScriptedTurn::calls([("scribe__go", json!({"path": "stolen"}))]),
@@ -242,7 +242,7 @@ fn an_orchestrator_gets_no_hands_by_the_skills_that_it_is_given() {
 
 #[test]
 fn a_sub_agent_has_the_skill_that_was_judged_and_no_other_of_its_name() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([(
             "sessions_spawn",
             json!({"task": "look", "skills": ["user:reader"]}),
@@ -279,7 +279,7 @@ fn a_sub_agent_has_the_skill_that_was_judged_and_no_other_of_its_name() {
 
 #[test]
 fn a_set_that_changed_since_it_was_judged_is_not_started() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     room.skill("reader", "allowed_tools: [read]\n", "Read.\n");
     let skill = room
         .stage
@@ -325,7 +325,7 @@ fn a_set_that_changed_since_it_was_judged_is_not_started() {
 
 #[test]
 fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({"name": "opencode-implementer"}))]),
         ScriptedTurn::calls([("opencode", json!({"instruction": "touch stolen"}))]),
         ScriptedTurn::text("There is no specification."),
@@ -352,7 +352,7 @@ fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
 // case 103
 #[test]
 fn a_key_stays_with_the_program() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([(
             "shell",
             json!({"command": "env; cat /proc/$PPID/environ | tr '\\0' '\\n'"}),
@@ -377,7 +377,7 @@ fn a_key_stays_with_the_program() {
 // case 106
 #[test]
 fn a_conversation_is_readable_by_its_owner_only() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     let output = room.run(&["agent", "hello"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let folder = room.stage.context.path("~/.local/share/metier");
@@ -389,7 +389,7 @@ fn a_conversation_is_readable_by_its_owner_only() {
 }
 
 /// A workflow that writes a file.
-fn with_workflow(room: &AgentRoom, name: &str, more: &str) {
+fn with_workflow(room: &TestAgent, name: &str, more: &str) {
     let folder = format!("~/.config/metier/skills/{name}");
     room.stage.context.write(
         &format!("{folder}/SKILL.yaml"),
@@ -409,7 +409,7 @@ fn with_workflow(room: &AgentRoom, name: &str, more: &str) {
 #[test]
 fn a_model_runs_no_workflow_that_the_active_skills_leave_out() {
     let start = || ScriptedTurn::calls([("activate_skill", json!({"name": "deploy"}))]);
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         start(),
         ScriptedTurn::text("It was refused."),
         start(),
@@ -432,7 +432,7 @@ fn a_model_runs_no_workflow_that_the_active_skills_leave_out() {
 #[test]
 fn what_a_workflow_forbids_is_forbidden_when_the_conversation_continues() {
     let call = || ScriptedTurn::calls([("shell", json!({"command": "touch stolen"}))]);
-    let room = AgentRoom::new([call(), ScriptedTurn::text("No.")]);
+    let room = TestAgent::new([call(), ScriptedTurn::text("No.")]);
     with_workflow(&room, "tidy", "forbidden_tools: [shell]\n");
     let approve = ["--approve-skills", "core-tools,tidy"];
     let output = room.run(&["agent", "/tidy up", approve[0], approve[1]]);
@@ -446,7 +446,7 @@ fn what_a_workflow_forbids_is_forbidden_when_the_conversation_continues() {
 
 #[test]
 fn a_hook_delivers_nothing_for_another_skill() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("first__say", json!({}))]),
         ScriptedTurn::calls([("second__go", json!({"path": "stolen"}))]),
         ScriptedTurn::text("{}"),
@@ -493,7 +493,7 @@ fn a_hook_delivers_nothing_for_another_skill() {
 
 #[test]
 fn what_began_beside_another_call_ends_with_the_turn() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("left__wait", json!({})), ("right__wait", json!({}))]),
         ScriptedTurn::text("I see."),
     ]);

@@ -17,11 +17,11 @@ use metier_testkit::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, events, last_message};
+use crate::test_agent::{TestAgent, events, last_message};
 
 const CHAT: &[&str] = &["chat"];
 
-fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> ProgramOutput {
+fn chat(room: &TestAgent, arguments: &[&str], lines: &str) -> ProgramOutput {
     room.stage
         .context
         .run_with_stdin(&[CHAT, arguments].concat(), lines)
@@ -35,7 +35,7 @@ fn resumable(text: &str) -> &str {
 
 #[test]
 fn every_line_is_a_turn() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::text("Hello."),
         ScriptedTurn::text("Good bye."),
     ]);
@@ -51,7 +51,7 @@ fn every_line_is_a_turn() {
 
 #[test]
 fn a_line_that_ends_with_a_backslash_continues() {
-    let room = AgentRoom::new([ScriptedTurn::text("Two.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Two.")]);
     let output = chat(&room, &[], "one\\\ntwo\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(last_message(&room.finish()[0]).contains("one\\ntwo"));
@@ -59,12 +59,12 @@ fn a_line_that_ends_with_a_backslash_continues() {
 
 #[test]
 fn the_exit_code_shows_how_the_last_turn_ended() {
-    let room = AgentRoom::new([ScriptedTurn::text("Fine."), ScriptedTurn::status(400, None)]);
+    let room = TestAgent::new([ScriptedTurn::text("Fine."), ScriptedTurn::status(400, None)]);
     let output = chat(&room, &[], "one\ntwo\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(output.stderr.contains("error: "), "{}", output.stderr);
     room.finish().clear();
-    let room = AgentRoom::new([ScriptedTurn::status(400, None), ScriptedTurn::text("Fine.")]);
+    let room = TestAgent::new([ScriptedTurn::status(400, None), ScriptedTurn::text("Fine.")]);
     let output = chat(&room, &[], "one\ntwo\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(output.stdout, "Fine.\n");
@@ -73,7 +73,7 @@ fn the_exit_code_shows_how_the_last_turn_ended() {
 
 #[test]
 fn a_chat_prints_events_as_lines() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     let output = chat(&room, &["--format", "jsonl"], "hi\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let told = events(&output);
@@ -84,7 +84,7 @@ fn a_chat_prints_events_as_lines() {
 
 #[test]
 fn an_unknown_name_reaches_no_model() {
-    let room = AgentRoom::new([ScriptedTurn::text("It is a folder.")]);
+    let room = TestAgent::new([ScriptedTurn::text("It is a folder.")]);
     room.skill("review-pr", "", "Review it.\n");
     let output = chat(&room, &[], "/review-rp 123\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -107,7 +107,7 @@ fn an_unknown_name_reaches_no_model() {
 
 #[test]
 fn a_skill_is_loaded_listed_and_unloaded() {
-    let room = AgentRoom::new([ScriptedTurn::text("Looked."), ScriptedTurn::text("Gone.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Looked."), ScriptedTurn::text("Gone.")]);
     room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
     room.skill("help", "", "A skill that helps.\n");
     let output = chat(
@@ -138,7 +138,7 @@ fn a_skill_is_loaded_listed_and_unloaded() {
 
 #[test]
 fn a_skill_with_the_name_of_a_command_is_called_with_a_dollar() {
-    let room = AgentRoom::new([ScriptedTurn::text("Helped.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Helped.")]);
     room.skill("help", "", "A skill that helps.\n");
     let output = chat(&room, &[], "$help me\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -147,7 +147,7 @@ fn a_skill_with_the_name_of_a_command_is_called_with_a_dollar() {
 
 #[test]
 fn commands_of_the_chat_say_what_they_lack() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     for (line, said) in [
         ("/unload\n", "/unload needs the name of a skill"),
         ("/unload x\n", "no skill is active yet"),
@@ -169,7 +169,7 @@ fn commands_of_the_chat_say_what_they_lack() {
 
 #[test]
 fn a_conversation_continues() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::text("I will."),
         ScriptedTurn::text("It was 7."),
     ]);
@@ -193,7 +193,7 @@ fn a_conversation_continues() {
 
 #[test]
 fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
-    let room = AgentRoom::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
+    let room = TestAgent::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
     let id = resumable(&chat(&room, &[], "first\n").stderr).to_owned();
     let output = chat(&room, &["--resume", &id[..6]], "second\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -214,7 +214,7 @@ fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
 }
 
 /// Starts the program with its streams in pipes.
-pub(crate) fn start(room: &AgentRoom, arguments: &[&str]) -> Child {
+pub(crate) fn start(room: &TestAgent, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
     command.args(arguments);
     room.stage.context.start(command)
@@ -234,7 +234,7 @@ pub(crate) fn end(child: Child) -> (i32, String) {
 
 #[test]
 fn an_agent_that_is_interrupted_can_be_asked_again() {
-    let room = AgentRoom::new([ScriptedTurn::hang(), ScriptedTurn::text("At last.")]);
+    let room = TestAgent::new([ScriptedTurn::hang(), ScriptedTurn::text("At last.")]);
     let child = start(&room, &["agent", "a long story"]);
     room.server.wait_for(1);
     signal(&child, Signal::INT);
@@ -256,7 +256,7 @@ fn an_agent_that_is_interrupted_can_be_asked_again() {
 
 #[test]
 fn a_killed_conversation_continues_where_it_was() {
-    let room = AgentRoom::new([ScriptedTurn::hang(), ScriptedTurn::text("Here I am.")]);
+    let room = TestAgent::new([ScriptedTurn::hang(), ScriptedTurn::text("Here I am.")]);
     let mut child = start(&room, &["agent", "are you there?"]);
     room.server.wait_for(1);
     child.kill().unwrap();
@@ -269,7 +269,7 @@ fn a_killed_conversation_continues_where_it_was() {
 /// The whole tree shares one flag: a sub-agent that waits for a model ends with its parent.
 #[test]
 fn cancelling_an_agent_cancels_its_sub_agents() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([
             ("sessions_spawn", json!({"task": "count to a million"})),
             ("sessions_spawn", json!({"task": "count to a billion"})),
@@ -300,7 +300,7 @@ fn lives(word: &str) -> bool {
 fn a_tool_that_runs_ends_with_the_turn() {
     let seconds = format!("7301.{}", std::process::id());
     let sleep = json!({"command": format!("sleep {seconds}")});
-    let room = AgentRoom::new([ScriptedTurn::calls([("shell", sleep)])]);
+    let room = TestAgent::new([ScriptedTurn::calls([("shell", sleep)])]);
     let child = start(&room, &["agent", "--approve-skills", "core-tools", "sleep"]);
     wait_until("the tool", || lives(&seconds));
     signal(&child, Signal::INT);
@@ -321,7 +321,7 @@ fn a_tool_that_runs_ends_with_the_turn() {
 fn the_second_interrupt_ends_the_program() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let front = format!(
         "types: [workflow]\npermissions: [\"net:fetch(127.0.0.1:{port})\"]\nimplementation: {{backend: starlark, entrypoint: skill.star}}\n"
     );
@@ -351,7 +351,7 @@ fn the_second_interrupt_ends_the_program() {
 /// In a pipe there is no user to continue.
 #[test]
 fn an_interrupt_ends_a_chat_from_a_pipe() {
-    let room = AgentRoom::new([ScriptedTurn::hang()]);
+    let room = TestAgent::new([ScriptedTurn::hang()]);
     let mut child = start(&room, CHAT);
     let mut keyboard = child.stdin.take().unwrap();
     keyboard.write_all(b"one\ntwo\n").unwrap();
@@ -366,7 +366,7 @@ fn an_interrupt_ends_a_chat_from_a_pipe() {
 
 #[test]
 fn a_beginning_that_fits_several_names_them() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let database = room.stage.context.path("~/.local/share/metier/metier.db");
     let store = Store::open(&database).unwrap();
@@ -406,7 +406,7 @@ fn events_are_printed_beside_the_answer() {
         ]
     };
     let run = |flags: &[&str]| {
-        let room = AgentRoom::new(script());
+        let room = TestAgent::new(script());
         let notes: String = (1..=20).map(|number| format!("bee {number}\n")).collect();
         room.stage.context.write("notes.txt", notes);
         let rest = [
@@ -446,7 +446,7 @@ fn events_are_printed_beside_the_answer() {
 
 #[test]
 fn a_workflow_that_fits_is_offered() {
-    let room = AgentRoom::new([ScriptedTurn::text("You could.")]);
+    let room = TestAgent::new([ScriptedTurn::text("You could.")]);
     let front = "types: [workflow]\ntriggers: {keywords: [poem]}\nimplementation: {backend: starlark, entrypoint: skill.star}\n";
     room.skill("poet", front, "Text.\n");
     room.stage.context.write(
@@ -468,7 +468,7 @@ fn a_workflow_that_fits_is_offered() {
 
 #[test]
 fn a_conversation_is_made_shorter_on_request() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::text("A long answer. ".repeat(200).as_str()),
         ScriptedTurn::text("Another."),
         ScriptedTurn::text("They talked."),
@@ -497,7 +497,7 @@ fn a_conversation_is_made_shorter_on_request() {
 /// Typed text is stored beside the database and, like the database, is shown to no skill, whatever it was allowed.
 #[test]
 fn no_skill_reads_what_was_typed() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::calls([("read", json!({"path": "own/chat-history"}))]),
         ScriptedTurn::text("I can't."),
     ]);
@@ -522,7 +522,7 @@ fn no_skill_reads_what_was_typed() {
 #[test]
 fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
     let spawn = |input: Value| ScriptedTurn::calls([("sessions_spawn", input)]);
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("shell", json!({"command": "touch made"}))]),
         ScriptedTurn::text("I can't do that."),
         spawn(json!({"task": "Look around"})),
@@ -552,7 +552,7 @@ fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
 /// A conversation that only orchestrates loads no skill itself.
 #[test]
 fn a_chat_that_only_orchestrates_is_not_opened_with_skills() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     room.skill("looker", "", "Look.\n");
     let mut arguments = vec!["--skills", "looker"];
     arguments.extend(CHAT);

@@ -12,7 +12,7 @@ use metier_testkit::{
 use serde_json::{Value, json};
 
 use crate::agent_hostile::{FORMATS, chat, room, types};
-use crate::agent_room::{AgentRoom, events, last_message};
+use crate::test_agent::{TestAgent, events, last_message};
 
 /// About this many tokens.
 fn words(tokens: usize) -> String {
@@ -20,7 +20,7 @@ fn words(tokens: usize) -> String {
 }
 
 /// A window that is soon full. The prompt of a session without a catalog has about two hundred tokens.
-fn small(room: &mut AgentRoom, tokens: usize) {
+fn small(room: &mut TestAgent, tokens: usize) {
     let context = &mut room.stage.context;
     context.env("METIER_AGENT_CONTEXT_TOKENS", tokens.to_string());
 }
@@ -89,7 +89,7 @@ fn a_long_conversation_is_summed_up_with_its_skills() {
 
 #[test]
 fn a_skill_in_the_prompt_is_not_attached_again() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::text(&words(3500)),
         ScriptedTurn::text(&words(3500)),
         ScriptedTurn::text("In short."),
@@ -112,7 +112,7 @@ fn a_skill_in_the_prompt_is_not_attached_again() {
 
 #[test]
 fn what_does_not_fit_is_cut_and_named() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::text("loaded"),
         ScriptedTurn::text(&words(34_000)),
         ScriptedTurn::text("In short."),
@@ -171,7 +171,7 @@ fn reads_and_reads() -> impl Iterator<Item = ScriptedTurn> {
 
 #[test]
 fn the_skills_of_a_sub_agent_stay_in_its_prompt_and_nowhere_else() {
-    let mut room = AgentRoom::new(reads_and_reads());
+    let mut room = TestAgent::new(reads_and_reads());
     small(&mut room, 10_000);
     room.skill("reader", "allowed_tools: [read]\n", "The rule of READER.\n");
     let long = format!("{}\n", words(20)).repeat(100);
@@ -234,7 +234,7 @@ fn one_task_with_many_calls_is_made_shorter_too() {
 
 #[test]
 fn a_message_that_is_larger_than_the_window_is_an_error_without_a_request() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::text("In short."),
         ScriptedTurn::text("Short again."),
     ]);
@@ -279,7 +279,7 @@ fn without_a_summary_the_conversation_stays_as_it_was() {
         ScriptedTurn::status(400, None),
         ScriptedTurn::text("I won't.").stop("refusal"),
     ] {
-        let mut room = AgentRoom::new([
+        let mut room = TestAgent::new([
             ScriptedTurn::text(&words(33_000)),
             failure,
             ScriptedTurn::text("It went on."),

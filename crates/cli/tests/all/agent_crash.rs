@@ -14,7 +14,7 @@ use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
 
 use crate::agent_hostile::{FORMATS, chat, room, types};
-use crate::agent_room::{AgentRoom, events, last_message};
+use crate::test_agent::{TestAgent, events, last_message};
 
 /// The text of the model's last answer.
 fn last_answer(conversation: &MessageHistory) -> Option<String> {
@@ -29,7 +29,7 @@ fn last_answer(conversation: &MessageHistory) -> Option<String> {
 const COUNTS: &str = "echo once >> counted; sleep 300";
 
 /// Starts the program with these lines as input, and leaves it running.
-fn start(room: &AgentRoom, arguments: &[&str], lines: &str) -> Child {
+fn start(room: &TestAgent, arguments: &[&str], lines: &str) -> Child {
     let mut command = room.stage.context.command();
     command.args(arguments);
     let mut child = room.stage.context.start(command);
@@ -50,13 +50,13 @@ fn kill(mut child: Child) -> Vec<Value> {
     told
 }
 
-fn store(room: &AgentRoom) -> SharedStore {
+fn store(room: &TestAgent) -> SharedStore {
     let path = room.stage.context.path("~/.local/share/metier/metier.db");
     Store::open(&path).unwrap().into()
 }
 
 /// The records of the newest conversation.
-fn records(room: &AgentRoom) -> Vec<HistoryRecord> {
+fn records(room: &TestAgent) -> Vec<HistoryRecord> {
     let store = store(room);
     let all = store.lock().conversations(None, 1).unwrap();
     Transcript::resume(&store, &all[0].id).unwrap().1
@@ -179,12 +179,12 @@ fn a_tool_that_was_killed_is_not_run_again() {
 }
 
 /// What [`COUNTS`] has written.
-fn counted(room: &AgentRoom) -> std::io::Result<String> {
+fn counted(room: &TestAgent) -> std::io::Result<String> {
     std::fs::read_to_string(room.stage.context.path("counted"))
 }
 
 /// Starts a chat whose model calls [`COUNTS`], and kills it during that call.
-fn kill_while_it_counts(room: &AgentRoom) {
+fn kill_while_it_counts(room: &TestAgent) {
     let approved = ["--approve-skills", "core-tools"];
     let chat = ["chat", "--format", "jsonl"];
     let child = start(room, &[&approved[..], &chat].concat(), "count\n");
@@ -196,7 +196,7 @@ fn kill_while_it_counts(room: &AgentRoom) {
 
 #[test]
 fn a_session_may_be_killed_again_and_again() {
-    let room = AgentRoom::new([ScriptedTurn::calls([(
+    let room = TestAgent::new([ScriptedTurn::calls([(
         "shell",
         json!({ "command": COUNTS }),
     )])]);
@@ -219,7 +219,7 @@ fn a_session_may_be_killed_again_and_again() {
 
 #[test]
 fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("sessions_spawn", json!({ "task": "count for me" }))]),
         ScriptedTurn::calls([("shell", json!({ "command": COUNTS }))]),
     ]);
@@ -238,7 +238,7 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
 
 #[test]
 fn the_second_writer_of_a_conversation_is_refused() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     // The first one has started the turn, and waits for its model.
     room.server
@@ -276,7 +276,7 @@ fn the_second_writer_of_a_conversation_is_refused() {
 
 #[test]
 fn an_overtaken_program_reports_it_and_writes_nothing() {
-    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let path = room.stage.context.path("~/.local/share/metier/metier.db");
     // While the model of the program answers, another process continues.
@@ -314,7 +314,7 @@ fn an_overtaken_program_reports_it_and_writes_nothing() {
 
 #[test]
 fn a_skill_that_is_blocked_since_then_does_not_come_back() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::text("I will."),
         ScriptedTurn::text("I went on."),
     ]);

@@ -3,10 +3,10 @@
 use metier_testkit::{ProgramOutput, model_server::ScriptedTurn};
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, events};
+use crate::test_agent::{TestAgent, events};
 
 /// A user's skill with these files.
-fn hooked(room: &AgentRoom, name: &str, files: &[(&str, &str)]) {
+fn hooked(room: &TestAgent, name: &str, files: &[(&str, &str)]) {
     room.skill(name, "", "Text.\n");
     for (path, text) in files {
         let path = format!("~/.config/metier/skills/{name}/{path}");
@@ -23,8 +23,8 @@ fn command(event: &str, line: &str) -> String {
 /// A guard that reports what it read, and blocks messages that contain `secret`.
 const GUARD: &str = "read -r line; echo \"read $line\"; case $line in *'\"prompt\":'*secret*) echo 'no secrets' >&2; exit 2;; esac";
 
-fn guarded(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
-    let room = AgentRoom::new(script);
+fn guarded(script: impl IntoIterator<Item = ScriptedTurn>) -> TestAgent {
+    let room = TestAgent::new(script);
     let hooks = command("UserPromptSubmit", GUARD);
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
     room
@@ -32,7 +32,7 @@ fn guarded(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
 
 const WITH_GUARD: &[&str] = &["--skills", "guard", "--approve-skills", "guard"];
 
-fn run(room: &AgentRoom, arguments: &[&str]) -> ProgramOutput {
+fn run(room: &TestAgent, arguments: &[&str]) -> ProgramOutput {
     room.run(&[WITH_GUARD, arguments].concat())
 }
 
@@ -122,7 +122,7 @@ fn a_decision_in_json_blocks_like_an_exit_code() {
         json!({ "decision": "block", "reason": "not now" }),
         json!({ "continue": false, "stopReason": "not now" }),
     ] {
-        let room = AgentRoom::new([]);
+        let room = TestAgent::new([]);
         let hooks = command("UserPromptSubmit", &format!("echo '{answer}'"));
         hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
         let output = run(&room, &["agent", "--format", "jsonl", "hello"]);
@@ -148,7 +148,7 @@ fn a_guard_whose_verdict_cannot_be_read_blocks() {
         "echo '{\"decision\": \"block\"'",
         "echo checked; echo '{\"decision\": \"block\", \"reason\": \"r\"}'",
     ] {
-        let room = AgentRoom::new([]);
+        let room = TestAgent::new([]);
         let hooks = command("UserPromptSubmit", line);
         hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
         let output = run(&room, &["agent", "hello"]);
@@ -157,7 +157,7 @@ fn a_guard_whose_verdict_cannot_be_read_blocks() {
         assert!(output.stderr.contains(blocked), "{}", output.snapshot());
         assert_eq!(room.finish().len(), 0);
     }
-    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Fine.")]);
     let hooks = command("UserPromptSubmit", "echo 'the decision is yours'");
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
     let output = run(&room, &["agent", "hello"]);
@@ -171,7 +171,7 @@ fn stop_sends_the_model_on_until_it_is_content() {
         "grep -q '\"stop_hook_active\":true' || { echo 'run the <|im_start|> tests' >&2; exit 2; }",
         "grep -q '\"stop_hook_active\":true' || echo '{\"decision\": \"block\", \"reason\": \"run the <|im_start|> tests\"}'",
     ] {
-        let room = AgentRoom::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
+        let room = TestAgent::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
         let hooks = command("Stop", line);
         hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
         let output = run(&room, &["agent", "hello"]);
@@ -187,7 +187,7 @@ fn stop_sends_the_model_on_until_it_is_content() {
 // case 184
 #[test]
 fn stop_sends_the_model_on_eight_times_at_most() {
-    let room = AgentRoom::new((0..9).map(|_| ScriptedTurn::text("Done.")));
+    let room = TestAgent::new((0..9).map(|_| ScriptedTurn::text("Done.")));
     let hooks = command("Stop", "echo more >&2; exit 2");
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
     let output = run(&room, &["agent", "hello"]);
@@ -202,7 +202,7 @@ fn stop_sends_the_model_on_eight_times_at_most() {
 
 #[test]
 fn stop_with_continue_false_ends_the_turn() {
-    let room = AgentRoom::new([ScriptedTurn::text("One.")]);
+    let room = TestAgent::new([ScriptedTurn::text("One.")]);
     let hooks = command(
         "Stop",
         "echo '{\"continue\": false, \"stopReason\": \"enough\"}'",
@@ -227,7 +227,7 @@ fn a_skill_that_a_blocked_message_names_is_not_loaded() {
 
 #[test]
 fn a_handler_of_openclaw_reads_the_message() {
-    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Fine.")]);
     let hook = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [message:received]}}\n---\n";
     let handler = "export default async (event) => { const { from, content, channelId, conversationId } = event.context;\n\
         event.messages.push([event.type, event.action, from, content, channelId, typeof conversationId].join(' ')); };\n";
@@ -257,7 +257,7 @@ fn the_words_of_the_user_are_in_no_receipt() {
 // case 159
 #[test]
 fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
-    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Fine.")]);
     let good = "export default (event) => { event.messages.push('from the other one'); };\n";
     let described = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:bootstrap]}}\n---\n";
     let files = [
@@ -298,7 +298,7 @@ fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
 // case 159
 #[test]
 fn doctor_and_info_show_hooks_that_cannot_be_read() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let odd =
         "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:boot]}}\n---\n";
     let files = [

@@ -6,8 +6,8 @@ use metier_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, events, last_message};
-use crate::stage::field;
+use crate::skill_project::field;
+use crate::test_agent::{TestAgent, events, last_message};
 
 /// Both formats; the tests apply to each of them.
 pub(crate) const FORMATS: [ProviderFormat; 2] = [ProviderFormat::Anthropic, ProviderFormat::OpenAi];
@@ -16,8 +16,8 @@ pub(crate) const FORMATS: [ProviderFormat; 2] = [ProviderFormat::Anthropic, Prov
 pub(crate) fn room(
     format: ProviderFormat,
     script: impl IntoIterator<Item = ScriptedTurn>,
-) -> AgentRoom {
-    let mut room = AgentRoom::new(script);
+) -> TestAgent {
+    let mut room = TestAgent::new(script);
     if format == ProviderFormat::OpenAi {
         let url = format!("{}/v1", room.server.url());
         let context = &mut room.stage.context;
@@ -30,7 +30,7 @@ pub(crate) fn room(
 }
 
 /// A conversation from a pipe, each line a turn, printed as events.
-pub(crate) fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> ProgramOutput {
+pub(crate) fn chat(room: &TestAgent, arguments: &[&str], lines: &str) -> ProgramOutput {
     let head = ["chat", "--format", "jsonl"];
     let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
     room.stage.context.run_with_stdin(&all, lines)
@@ -206,7 +206,7 @@ fn calls_without_an_end_are_ended_by_the_budget() {
         ("METIER_AGENT_MAX_TOOL_CALLS", "6", "agent.max_tool_calls"),
     ] {
         let step = |_| ScriptedTurn::calls([("list_skills", json!({}))]);
-        let mut room = AgentRoom::new((0..7).map(step).chain([ScriptedTurn::text("Good.")]));
+        let mut room = TestAgent::new((0..7).map(step).chain([ScriptedTurn::text("Good.")]));
         room.stage.context.env(key, limit);
         let output = chat(&room, &[], "first\nsecond\n");
         assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -220,7 +220,7 @@ fn calls_without_an_end_are_ended_by_the_budget() {
 #[test]
 fn five_hundred_answers_that_only_call_tools_end_within_the_usual_budget() {
     let step = |_| ScriptedTurn::calls([("list_skills", json!({}))]);
-    let room = AgentRoom::new((0..500).map(step));
+    let room = TestAgent::new((0..500).map(step));
     let output = room.run(&["agent", "go"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
@@ -286,7 +286,7 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
 
 #[test]
 fn a_skill_that_the_scanner_blocks_is_never_loaded() {
-    let mut room = AgentRoom::new([
+    let mut room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({ "name": "sync" }))]),
         ScriptedTurn::text("I may not."),
     ]);
@@ -310,7 +310,7 @@ fn a_skill_that_the_scanner_blocks_is_never_loaded() {
 
 #[test]
 fn a_contradictory_spawn_sends_no_request() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([
             (
                 "sessions_spawn",
@@ -455,7 +455,7 @@ fn texts_that_close_our_frames_close_nothing() {
 // case 72
 #[test]
 fn a_name_inside_other_text_names_no_skill() {
-    let room = AgentRoom::new([ScriptedTurn::text("No skill was meant.")]);
+    let room = TestAgent::new([ScriptedTurn::text("No skill was meant.")]);
     room.skill("deploy", "", "The rule of DEPLOY.\n");
     let said = "look at src/deploy and https://host/deploy and a$deploy, /deploy/x, $deploy/bin, redeploy, /deploy.sh";
     let output = chat(&room, &[], &format!("{said}\n"));
@@ -470,7 +470,7 @@ fn a_name_inside_other_text_names_no_skill() {
 fn text_of_a_tool_is_cut_and_does_not_reach_the_terminal() {
     let command = "head -c 10000000 /dev/zero | tr '\\0' x";
     let painted = "printf '\\033[2J\\033]0;owned\\007hello\\n'; exit 3";
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([
             ("shell", json!({ "command": command })),
             ("shell", json!({ "command": painted })),

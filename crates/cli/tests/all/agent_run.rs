@@ -3,12 +3,12 @@
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::Value;
 
-use crate::agent_room::{AgentRoom, last_message};
+use crate::test_agent::{TestAgent, last_message};
 
 const ASKS: &str = "types: [workflow]\npermissions: [\"llm:call\"]\nimplementation: {backend: starlark, entrypoint: skill.star}\n";
 
 /// A workflow that delegates its work to a model.
-fn poet(room: &AgentRoom) {
+fn poet(room: &TestAgent) {
     room.skill("poet", ASKS, "Text.\n");
     room.stage.context.write(
         "~/.config/metier/skills/poet/skill.star",
@@ -18,7 +18,7 @@ fn poet(room: &AgentRoom) {
 
 #[test]
 fn a_workflow_asks_the_model() {
-    let room = AgentRoom::new([ScriptedTurn::text("Bees hum.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Bees hum.")]);
     poet(&room);
     let output = room.run(&["--approve-skills", "poet", "run", "poet", "bees"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -28,7 +28,7 @@ fn a_workflow_asks_the_model() {
 
 #[test]
 fn what_a_workflow_asks_counts_for_the_turn() {
-    let room = AgentRoom::new([ScriptedTurn::text("Bees hum.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Bees hum.")]);
     poet(&room);
     let output = room.run(&["--approve-skills", "poet", "agent", "/poet bees", "--json"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -40,7 +40,7 @@ fn what_a_workflow_asks_counts_for_the_turn() {
 
 #[test]
 fn a_workflow_has_no_events_to_print() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     poet(&room);
     let output = room.run(&["run", "poet", "bees", "--format", "jsonl"]);
     assert_eq!(output.code, 2, "{}", output.snapshot());
@@ -50,7 +50,7 @@ fn a_workflow_has_no_events_to_print() {
 
 #[test]
 fn without_a_model_a_workflow_fails_when_it_asks() {
-    let mut room = AgentRoom::new([]);
+    let mut room = TestAgent::new([]);
     room.stage.context.unset("METIER_MODEL");
     poet(&room);
     let output = room.run(&["--approve-skills", "poet", "run", "poet", "bees"]);
@@ -68,7 +68,7 @@ fn without_a_model_a_workflow_fails_when_it_asks() {
 
 #[test]
 fn an_agent_follows_a_skill_without_a_workflow() {
-    let room = AgentRoom::new([ScriptedTurn::text("Looks good.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Looks good.")]);
     room.skill(
         "review-pr",
         "",
@@ -90,7 +90,7 @@ fn an_agent_follows_a_skill_without_a_workflow() {
 
 #[test]
 fn a_fork_is_followed_by_an_agent_of_its_own() {
-    let room = AgentRoom::new([ScriptedTurn::text("A snake that eats apples.")]);
+    let room = TestAgent::new([ScriptedTurn::text("A snake that eats apples.")]);
     room.skill("coding-agent", "context: fork\n", "Build: $ARGUMENTS\n");
     let output = room.run(&["run", "coding-agent", "a snake game"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -101,7 +101,7 @@ fn a_fork_is_followed_by_an_agent_of_its_own() {
 
 #[test]
 fn a_skill_for_models_is_not_run_by_people() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     room.skill("inner", "user-invocable: false\n", "For models.\n");
     let output = room.run(&["run", "inner"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());

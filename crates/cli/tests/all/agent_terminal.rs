@@ -14,7 +14,7 @@ use metier_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, last_message};
+use crate::test_agent::{TestAgent, last_message};
 
 /// With approved core tools there is no question.
 const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
@@ -39,7 +39,7 @@ pub(crate) struct Person {
 
 impl Person {
     /// Starts `metier` with these arguments; `script` (util-linux) provides the terminal.
-    pub(crate) fn at(room: &AgentRoom, arguments: &[&str]) -> Self {
+    pub(crate) fn at(room: &TestAgent, arguments: &[&str]) -> Self {
         let command = room.stage.context.command();
         let program = command.get_program().to_str().unwrap();
         let words: Vec<String> = [program]
@@ -143,9 +143,9 @@ impl Person {
 }
 
 /// A machine with a terminal and a model, if this machine can have one.
-pub(crate) fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> Result<AgentRoom, NotRun> {
+pub(crate) fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> Result<TestAgent, NotRun> {
     needs::program("script")?;
-    Ok(AgentRoom::new(script))
+    Ok(TestAgent::new(script))
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::json;
 
-use crate::agent_room::{AgentRoom, last_message};
+use crate::test_agent::{TestAgent, last_message};
 
 /// A fixture in which skills are scanned, as on any machine.
-fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
-    let mut room = AgentRoom::new(script);
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> TestAgent {
+    let mut room = TestAgent::new(script);
     room.stage
         .context
         .unset("METIER_SKILLS_SECURITY_SCAN_ON_LOAD");

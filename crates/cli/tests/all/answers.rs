@@ -4,7 +4,7 @@ use std::{fs, thread};
 
 use metier_testkit::ProgramOutput;
 
-use crate::stage::{Stage, field};
+use crate::skill_project::{SkillProject, field};
 
 const GREETS: &str = "!echo hello $ARGUMENTS\n";
 
@@ -28,7 +28,7 @@ fn ran(output: &ProgramOutput) -> bool {
 // case 124
 #[test]
 fn an_answer_is_for_one_source() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill_in("one", "greet", "", GREETS);
     stage.skill_in("two", "greet", "", GREETS);
     let run = |root: &str, rest: &[&str]| stage.context.run(&[&["--root", root], rest].concat());
@@ -47,7 +47,7 @@ fn an_answer_is_for_one_source() {
 // case 123
 #[test]
 fn an_answer_is_for_these_bytes() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "", GREETS);
     stage.context.write("skills/greet/notes.txt", "one\n");
     let show = || stage.run(&["show", "greet"]);
@@ -88,7 +88,7 @@ fn an_answer_is_for_these_bytes() {
 /// Whatever else allows it.
 #[test]
 fn a_no_outweighs_every_yes() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "", GREETS);
     let digest = {
         let list: serde_json::Value =
@@ -126,7 +126,7 @@ fn a_no_outweighs_every_yes() {
 // case 124
 #[test]
 fn a_name_that_looks_like_a_source_is_only_a_name() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write(
         "skills/x/SKILL.md",
         format!("---\nname: \"user:greet\"\ndescription: Greets.\n---\n{GREETS}"),
@@ -145,7 +145,7 @@ fn a_name_that_looks_like_a_source_is_only_a_name() {
 /// A declaration is a ceiling: approving the skill gives it what it requested and no more.
 #[test]
 fn approving_a_skill_approves_its_request_only() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let asked = "permissions: [\"shell:exec(echo *)\"]\n";
     stage.skill("greet", asked, "!echo hello\n!cat /etc/hostname\n");
     stage
@@ -178,7 +178,7 @@ fn approving_a_skill_approves_its_request_only() {
 /// Two at once: both see the same answer, both are recorded, and the chain stays intact.
 #[test]
 fn runs_at_the_same_time_don_t_disturb_each_other() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "", GREETS);
     assert_eq!(stage.run(&["permissions", "greet", "--approve"]).code, 0);
     let outputs: Vec<ProgramOutput> = thread::scope(|scope| {
@@ -209,7 +209,7 @@ fn runs_at_the_same_time_don_t_disturb_each_other() {
 // case 132
 #[test]
 fn a_project_s_configuration_allows_nothing() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.dir(".git");
     stage.skill_in(".agents/skills", "greet", "", GREETS);
     stage.skill_in(
@@ -283,7 +283,7 @@ fn a_project_s_configuration_allows_nothing() {
 // case 94
 #[test]
 fn a_skill_does_not_approve_itself() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let asked = [
         "shell:exec(scripts/*)",
         "file:read(/**)",
@@ -324,7 +324,7 @@ fn a_skill_does_not_approve_itself() {
 /// Variables of the environment that look like settings are the user's; a skill's children can't set them for the next run.
 #[test]
 fn a_skill_does_not_raise_its_own_rate() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     stage.skill("many", "", "!echo hello\n!echo two\n!echo three\n");
     stage
         .context
@@ -344,7 +344,7 @@ fn a_skill_does_not_raise_its_own_rate() {
 /// A changed or removed receipt is detected.
 #[test]
 fn a_changed_receipt_is_seen() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "", GREETS);
     for _ in 0..2 {
         assert!(ran(&stage.run(&[

@@ -3,8 +3,8 @@
 use metier_testkit::model_server::ScriptedTurn;
 
 use crate::{
-    agent_room::{AgentRoom, last_message},
-    stage::{Stage, field},
+    skill_project::{SkillProject, field},
+    test_agent::{TestAgent, last_message},
 };
 
 /// The frontmatter of a skill that reviews pull requests, as a third party would write it.
@@ -19,7 +19,7 @@ const GH: &str = "[ -n \"$GITHUB_TOKEN\" ] && token=yes; [ -n \"$https_proxy\" ]
 
 #[test]
 fn review_pr_works_after_approving_exactly_what_it_asks_for() {
-    let mut room = AgentRoom::new([ScriptedTurn::text("Looks good.")]);
+    let mut room = TestAgent::new([ScriptedTurn::text("Looks good.")]);
     room.stage
         .context
         .unset("METIER_SKILLS_SECURITY_SCAN_ON_LOAD")
@@ -57,7 +57,7 @@ fn review_pr_works_after_approving_exactly_what_it_asks_for() {
 
 #[test]
 fn a_pipeline_that_fails_is_an_error_with_its_complaint() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.bin(
         "broken",
         "echo 'broken: could not resolve host' >&2; exit 6",
@@ -88,7 +88,7 @@ fn a_pipeline_that_fails_is_an_error_with_its_complaint() {
 
 #[test]
 fn a_script_asks_for_the_hosts_that_its_code_reaches_and_the_variables_it_requires() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let front = "metadata: {openclaw: {requires: {env: [ITEMS_KEY]}}}\n";
     stage.skill("fetches", front, "Run scripts/get.sh.\n");
     stage.context.write(
@@ -107,7 +107,7 @@ fn a_script_asks_for_the_hosts_that_its_code_reaches_and_the_variables_it_requir
 
 #[test]
 fn a_hook_asks_for_what_the_script_behind_its_command_needs() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("hooked", "", "Text.\n");
     stage.context.write(
         "skills/hooked/hooks/hooks.json",

@@ -177,11 +177,11 @@ fn replies(room: &Room) -> String {
         let request = request(WANTS[2].0);
         let first = Scripted::new(reply);
         let now = room
-            .desk(first.clone(), &[], Vec::new())
+            .approvals(first.clone(), &[], Vec::new())
             .grant(&room.subject(&identity), &request);
         let second = Scripted::new(Reply::Deny);
         let then = room
-            .desk(second.clone(), &[], Vec::new())
+            .approvals(second.clone(), &[], Vec::new())
             .grant(&room.subject(&identity), &request);
         let line = format!(
             "{name:<16} {:<28} {}",
@@ -259,7 +259,7 @@ impl Room {
         }
     }
 
-    fn desk(
+    fn approvals(
         &self,
         approver: Arc<dyn Approver>,
         now: &[&str],
@@ -270,7 +270,7 @@ impl Room {
             approved,
             clock: Arc::new(clock),
             session: format!("{}-{}", self.round.get(), self.used.get()),
-            ..session_parts::desk(self.store.clone(), now, terms())
+            ..session_parts::approvals(self.store.clone(), now, terms())
         }
     }
 
@@ -288,7 +288,7 @@ impl Room {
         };
         let (exact, wider, narrower) = (asked(|row| row.0), asked(|row| row.1), asked(|row| row.2));
         let keep = |identity: &Identity, asked: &[RequestedPermission], answer| {
-            let approvals = self.desk(Arc::new(Headless), &[], Vec::new());
+            let approvals = self.approvals(Arc::new(Headless), &[], Vec::new());
             approvals
                 .remember(&self.subject(identity), asked, answer, "test")
                 .unwrap();
@@ -301,7 +301,7 @@ impl Room {
             Before::OnceEarlier => {
                 let once = Scripted::new(Reply::Once);
                 let request = PermissionRequest::new(exact);
-                let approvals = self.desk(once, &[], Vec::new());
+                let approvals = self.approvals(once, &[], Vec::new());
                 approvals.grant(&self.subject(&identity), &request).unwrap();
             }
             Before::OtherDigest => {
@@ -375,7 +375,7 @@ impl Room {
             true => person.clone(),
             false => Arc::new(Headless),
         };
-        let approvals = self.desk(approver, &flag, approved);
+        let approvals = self.approvals(approver, &flag, approved);
         match approvals.grant(&self.subject(identity), &request(want)) {
             Ok(grant) => {
                 assert!(!person.was_asked(), "a no became a yes");

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::{
     page::{question, reader},
-    serve_room::{Daemon, context, skill},
+    test_daemon::{Daemon, context, skill},
 };
 
 /// Nothing is fetched or sent except what a test requests.

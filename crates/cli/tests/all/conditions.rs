@@ -4,7 +4,7 @@ use std::{fmt, os::unix::fs::MetadataExt, path::Path, process::Command};
 
 use metier_testkit::{NotRun, needs, needs::not_run};
 
-use crate::stage::{Stage, field};
+use crate::skill_project::{SkillProject, field};
 
 /// The user `nobody` on every Linux.
 const NOBODY: u32 = 65534;
@@ -82,12 +82,12 @@ const CONDITIONS: [Condition; 4] = [
 /// Tries an attack under each condition that this machine can produce, each time in a new fixture, and reports the others as not run.
 ///
 /// The fixture runs the program under the condition; the test itself keeps its user.
-pub(crate) fn under_every_condition(attack: impl Fn(&Stage)) {
+pub(crate) fn under_every_condition(attack: impl Fn(&SkillProject)) {
     try_under(&CONDITIONS, attack);
 }
 
 /// The same for attacks that need a mechanism, such as a private network for the child.
-pub(crate) fn behind_namespaces(attack: impl Fn(&Stage)) {
+pub(crate) fn behind_namespaces(attack: impl Fn(&SkillProject)) {
     let able: Vec<Condition> = CONDITIONS
         .into_iter()
         .filter(|condition| condition.mechanism == "namespaces")
@@ -99,7 +99,7 @@ pub(crate) fn behind_namespaces(attack: impl Fn(&Stage)) {
     clippy::print_stdout,
     reason = "what an attack prints belongs to a condition"
 )]
-fn try_under(conditions: &[Condition], attack: impl Fn(&Stage)) {
+fn try_under(conditions: &[Condition], attack: impl Fn(&SkillProject)) {
     let mut tried = 0;
     for condition in conditions {
         if let Ok(stage) = condition.stage() {
@@ -120,9 +120,9 @@ impl fmt::Display for Condition {
 
 impl Condition {
     /// A fixture under this condition, if the machine can produce it.
-    fn stage(self) -> Result<Stage, NotRun> {
+    fn stage(self) -> Result<SkillProject, NotRun> {
         let not_run = |why: &str| not_run(format!("{self}: {why}"));
-        let mut stage = Stage::new();
+        let mut stage = SkillProject::new();
         let tests_are_root = stage
             .context
             .home()
@@ -145,7 +145,7 @@ impl Condition {
     }
 
     /// Whether a child in this fixture is really confined by the mechanism.
-    fn check(self, stage: &Stage) -> Result<(), String> {
+    fn check(self, stage: &SkillProject) -> Result<(), String> {
         let mut version = stage.context.command();
         match version.arg("--version").output() {
             Ok(output) if output.status.success() => {}

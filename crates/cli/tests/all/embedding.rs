@@ -18,7 +18,7 @@ use metier_testkit::{
 };
 use serde_json::json;
 
-use crate::live_room::{left_in, lines};
+use crate::live_session::{left_in, lines};
 
 const GREETER: &str = r#"
 def greet(input):
@@ -190,7 +190,7 @@ fn worker(context: &TestContext, name: &str, is_program: bool) {
         true => (
             "process",
             "main.sh",
-            crate::live_room::shell(&[
+            crate::live_session::shell(&[
                 (
                     "initialize",
                     "answer '{\"tools\":[{\"name\":\"t\",\"description\":\"\",\"input_schema\":{\"type\":\"object\"}}]}'",

@@ -1,6 +1,6 @@
 //! `.wasm` files as scripts of `metier exec`: what a WASI program gets, and the sandbox around it, which is that of any other script.
 
-use crate::{conditions::under_every_condition, stage::Stage};
+use crate::{conditions::under_every_condition, skill_project::SkillProject};
 
 /// Opens the file that its first argument names in every folder that was opened for it, and prints the first one found: exit code 7. If
 /// there is none, 9.
@@ -72,7 +72,7 @@ const FAILS: &str = r#"(component
   (export "wasi:cli/run@0.2.0" (instance $exported)))"#;
 
 /// A skill with one module, in text form, that also requests these permissions.
-fn skill(stage: &Stage, name: &str, permissions: &[&str], module: &str) {
+fn skill(stage: &SkillProject, name: &str, permissions: &[&str], module: &str) {
     let all = [&["shell:exec(scripts/*)"], permissions].concat();
     let list = serde_json::to_string(&all).unwrap();
     let body = "Run scripts/tool.wasm.\n";
@@ -143,7 +143,7 @@ fn a_module_writes_where_it_was_granted() {
 
 #[test]
 fn streams_and_exit_codes_are_those_of_the_program() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     skill(&stage, "echoes", &[], ECHOES);
     let all = [&["--root", "skills"], &*command("echoes", &[])].concat();
     let output = stage.context.run_with_stdin(&all, "hello\n");
@@ -161,7 +161,7 @@ fn streams_and_exit_codes_are_those_of_the_program() {
 
 #[test]
 fn what_traps_or_is_not_a_program_is_reported() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     for (name, module, code, expected) in [
         (
             "traps",
@@ -202,7 +202,7 @@ fn what_traps_or_is_not_a_program_is_reported() {
 
 #[test]
 fn a_module_that_does_not_end_is_ended() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let setting = "METIER_SKILLS_LIMITS_SHELL_EXEC_TIMEOUT";
     stage.context.env(setting, "3");
     let module = "(module (func (export \"_start\") (loop $again (br $again))))";

@@ -17,7 +17,7 @@ use std::{
 
 use metier_testkit::{ProgramOutput, needed, needs};
 
-use crate::stage::{Stage, field};
+use crate::skill_project::{SkillProject, field};
 
 /// The canary that no child may print.
 const TOKEN: &str = "secret-canary-5518";
@@ -26,7 +26,7 @@ const TOKEN: &str = "secret-canary-5518";
 fn the_readme_of_the_demonstration_holds() {
     // The demonstration's own script is Python.
     needed!(needs::program("/usr/bin/python3"));
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fenced");
     copy(&example, &stage.context.dir("examples/fenced"));
     let (port, answered) = serve();
@@ -70,7 +70,7 @@ fn the_readme_of_the_demonstration_holds() {
     }
 }
 
-type Check = fn(&ProgramOutput, &Stage, usize);
+type Check = fn(&ProgramOutput, &SkillProject, usize);
 
 /// The subject of each line of the README, and its expected result: the output, the state of the fixture, and how often the server
 /// answered.
@@ -162,7 +162,7 @@ const STEPS: &[(&str, Check)] = &[
 #[test]
 fn a_host_that_was_denied_is_not_reached() {
     needed!(needs::program("/usr/bin/python3"));
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fenced");
     copy(&example, &stage.context.dir("skills/fenced"));
     let (port, answered) = serve();
@@ -196,7 +196,7 @@ fn needs_permission(output: &ProgramOutput) {
 }
 
 /// The receipts about the network: one address was reached, the other was not.
-fn receipts(stage: &Stage, port: u16) {
+fn receipts(stage: &SkillProject, port: u16) {
     let receipts = stage.receipts();
     let net = receipts
         .iter()
@@ -232,7 +232,7 @@ fn receipts(stage: &Stage, port: u16) {
 }
 
 /// "Change one byte of the skill, and it asks again and says what changed."
-fn changed_byte(stage: &Stage) {
+fn changed_byte(stage: &SkillProject) {
     let exec = [
         "--root",
         "examples",

@@ -9,7 +9,7 @@ use std::{
 
 use metier_testkit::TestContext;
 
-use crate::stage::Stage;
+use crate::skill_project::SkillProject;
 
 fn skill(context: &TestContext, folder: &str, name: &str, description: &str) {
     context.write(
@@ -258,7 +258,7 @@ fn skills_are_found_by_agent_status_and_word() {
 
 #[test]
 fn a_script_gets_its_input_and_shows_its_output_as_it_comes() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted(
         "echoer",
         &["shell:exec(scripts/do.sh *)"],
@@ -300,7 +300,7 @@ fn a_script_gets_its_input_and_shows_its_output_as_it_comes() {
 
 #[test]
 fn a_closed_pipe_ends_a_command_quietly() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted(
         "endless",
         &["shell:exec(scripts/do.sh *)"],

@@ -17,12 +17,12 @@ use serde_json::Value;
 
 use crate::{
     conditions::under_every_condition,
-    stage::{Stage, field},
+    skill_project::{SkillProject, field},
 };
 
 const SCRIPTS: &[&str] = &["shell:exec(scripts/*)"];
 
-fn odd(stage: &Stage, folder: &str, name: &[u8]) -> PathBuf {
+fn odd(stage: &SkillProject, folder: &str, name: &[u8]) -> PathBuf {
     stage.context.path(folder).join(OsStr::from_bytes(name))
 }
 
@@ -101,7 +101,7 @@ fn git_that_is_a_file_or_a_link_is_not_read_either() {
 // case 149
 #[test]
 fn without_a_sandbox_a_skill_with_a_repository_is_refused() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("kept", SCRIPTS, "echo ran\n");
     let exec = || {
         stage.run(&[
@@ -158,7 +158,7 @@ fn the_copy_is_not_written_through_a_link() {
 }
 
 /// Runs a skill with this many nested folders, which is refused.
-fn is_refused(stage: &Stage, skill: &str, name: &str, times: usize, why: &str) {
+fn is_refused(stage: &SkillProject, skill: &str, name: &str, times: usize, why: &str) {
     let script = "cat \"$METIER_SKILL_DIR/.git/description\"\necho ran\n";
     stage.scripted(skill, SCRIPTS, script);
     let git = format!("skills/{skill}/.git/description");
@@ -182,14 +182,14 @@ fn a_skill_that_is_too_deep_is_refused() {
 #[test]
 fn a_skill_with_a_path_that_is_too_long_is_refused() {
     // As the user who runs the tests: giving such a path to another user takes as many steps as creating it.
-    let (stage, name) = (Stage::new(), "x".repeat(100));
+    let (stage, name) = (SkillProject::new(), "x".repeat(100));
     is_refused(&stage, "long", &name, 42, "has more than 2048 bytes");
 }
 
 // case 148
 #[test]
 fn a_name_that_is_not_text_makes_a_scan_incomplete() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     stage.scripted("odd", SCRIPTS, "echo ran\n");
     let clean = stage.run(&["scan", "skills/odd", "--json"]);
     assert!(clean.stdout.contains("\"clean\""), "{}", clean.snapshot());
@@ -208,7 +208,7 @@ fn a_name_that_is_not_text_makes_a_scan_incomplete() {
 
 #[test]
 fn a_large_file_is_copied_too() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted(
         "large",
         SCRIPTS,
@@ -224,7 +224,7 @@ fn a_large_file_is_copied_too() {
 }
 
 /// The row of a skill in `list --json`.
-fn row(stage: &Stage, name: &str) -> Value {
+fn row(stage: &SkillProject, name: &str) -> Value {
     let output = stage.context.run(&["list", "--all", "--json"]);
     let list: Value = serde_json::from_str(&output.stdout).unwrap();
     let rows = list["skills"].as_array().unwrap();
@@ -235,7 +235,7 @@ fn row(stage: &Stage, name: &str) -> Value {
 // case 151
 #[test]
 fn a_list_never_shows_the_digest_or_the_verdict_of_other_bytes() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill_in("~/.claude/skills", "a", "", "Reads.\n");
     stage
         .context
@@ -256,7 +256,7 @@ fn a_list_never_shows_the_digest_or_the_verdict_of_other_bytes() {
 // case 170
 #[test]
 fn deep_folders_of_an_untrusted_clone_do_not_slow_a_list() {
-    let stage = needed!(Stage::measured());
+    let stage = needed!(SkillProject::measured());
     stage.skill_in("~/.claude/skills", "mine", "", "Reads.\n");
     assert_eq!(stage.context.run(&["scan", "mine"]).code, 0);
     for number in 0..10 {
@@ -272,8 +272,8 @@ fn deep_folders_of_an_untrusted_clone_do_not_slow_a_list() {
 }
 
 /// A user's own skill, and a project's skill with the same name.
-fn two_of_one_name() -> Stage {
-    let stage = Stage::new();
+fn two_of_one_name() -> SkillProject {
+    let stage = SkillProject::new();
     let front = "permissions: [\"shell:exec(echo *)\"]\n";
     stage.skill_in("~/.claude/skills", "deploy", front, "!`echo the-users`\n");
     stage.context.write(
@@ -325,7 +325,7 @@ fn a_bare_name_approves_no_skill_of_a_project() {
 // case 152
 #[test]
 fn a_place_for_skills_that_appears_later_is_not_trusted() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill_in("skills", "first", "", "One.\n");
     assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     assert_eq!(row(&stage, "first")["status"], "ready");
@@ -349,7 +349,7 @@ fn a_place_for_skills_that_appears_later_is_not_trusted() {
 // case 152
 #[test]
 fn a_trusted_place_that_became_a_link_is_not_trusted() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill_in("skills", "first", "", "One.\n");
     stage.skill_in("elsewhere", "first", "", "Another.\n");
     assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
@@ -361,7 +361,7 @@ fn a_trusted_place_that_became_a_link_is_not_trusted() {
 // case 153
 #[test]
 fn a_skill_is_disabled_by_its_name_and_by_its_key() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let front = "metadata: {openclaw: {skillKey: something-else}}\n";
     stage.skill_in("~/.claude/skills", "pest", front, "Stays.\n");
     assert_eq!(row(&stage, "pest")["status"], "ready");
@@ -497,7 +497,7 @@ fn what_a_child_can_read_of_random_skills_is_what_was_judged() {
     let (mut seen, mut refused) = (0, 0);
     for seed in 0..24 {
         let mut dice = Dice(seed);
-        let stage = Stage::new();
+        let stage = SkillProject::new();
         stage.scripted("random", SCRIPTS, LOOK);
         let folder = stage.context.path("skills/random");
         let mut files = std::collections::BTreeMap::new();

@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use crate::stage::{Stage, field};
+use crate::skill_project::{SkillProject, field};
 
 /// A `gh` that reports that it runs, and a marker that any other program would leave.
-fn stage() -> Stage {
-    let stage = Stage::new();
+fn stage() -> SkillProject {
+    let stage = SkillProject::new();
     stage.context.bin("gh", "#!/bin/sh\necho gh ran: \"$@\"\n");
     stage
 }
 
 /// A skill that may run `gh` and nothing else.
-fn github(stage: &Stage, line: &str) {
+fn github(stage: &SkillProject, line: &str) {
     stage.skill(
         "g",
         "permissions: [\"shell:exec(gh *)\", \"file:write(./out/**)\"]\n",
@@ -139,7 +139,7 @@ fn an_argument_is_a_value_wherever_it_stands() {
 // case 80
 #[test]
 fn a_program_in_the_skill_s_folder_is_not_found() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     stage.context.bin("git", "#!/bin/sh\necho the right git\n");
     stage.skill(
         "s",
@@ -172,7 +172,7 @@ fn a_program_in_the_skill_s_folder_is_not_found() {
 // case 81
 #[test]
 fn a_read_stays_in_its_folder() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("skills/.env", "canary-8812\n");
     stage.context.write(
         "skills/other/SKILL.md",
@@ -268,7 +268,7 @@ fn output_is_bounded_and_becomes_text() {
 // case 105
 #[test]
 fn names_and_arguments_do_not_forge_the_log() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("w", &["shell:exec(scripts/*)"], "exit 0\n");
     let forged = "x\n2026-01-02T03:04:05.000Z ✓ ok      git shell:exec rm\u{1b}[2J\u{202e}";
     assert_eq!(stage.exec("w", &[forged]).code, 0);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     live_openclaw::{engines, room},
-    live_room::{Live, lines, tool},
+    live_session::{Live, lines, tool},
 };
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";

@@ -7,8 +7,8 @@ use metier_runtime::live::{ActivateError, CallError, Runtime};
 use serde_json::{Value, json};
 
 use crate::{
-    live_room::{Live, left_running, lines, said, tool},
-    stage::{bytes_below, holds},
+    live_session::{Live, left_running, lines, said, tool},
+    skill_project::{bytes_below, holds},
 };
 
 /// A fixture with a tool that returns its input, and a skill `a` with these hooks in `hooks/hooks.json`.

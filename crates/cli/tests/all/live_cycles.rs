@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, env, time::Instant};
 use metier_runtime::live::{ActivateError, CallError, LifecycleState, Runtime};
 use serde_json::json;
 
-use crate::live_room::{Live, alone_in_a_process, holds, left_running, shell, tool};
+use crate::live_session::{Live, alone_in_a_process, holds, left_running, shell, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_CYCLES";

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     live_openclaw::{in_deno, prompt, room},
-    live_room::{Live, left_running, lines, said},
+    live_session::{Live, left_running, lines, said},
 };
 use metier_config::{HookEngine, HookSettings};
 use metier_testkit::needed;

@@ -8,8 +8,8 @@ use metier_testkit::patience::wait_until;
 use serde_json::json;
 
 use crate::{
-    live_room::{Live, left_running, lines, python, shell},
-    stage::field,
+    live_session::{Live, left_running, lines, python, shell},
+    skill_project::field,
 };
 
 const TOOL: &str = "types: [tool]\n";

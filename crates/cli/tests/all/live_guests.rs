@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    live_room::{Live, left_running},
+    live_session::{Live, left_running},
     live_word_count::example,
 };
 

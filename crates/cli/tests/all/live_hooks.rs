@@ -6,7 +6,7 @@ use metier_model::Source;
 use metier_runtime::live::{CallError, Runtime};
 use serde_json::{Value, json};
 
-use crate::live_room::{Live, lines, python, shell, tool};
+use crate::live_session::{Live, lines, python, shell, tool};
 
 const PLAIN: &str = "types: [prompt]\n";
 const TOOL: &str = "types: [tool]\n";

@@ -4,7 +4,7 @@ use std::{env, thread};
 
 use serde_json::json;
 
-use crate::live_room::{Live, alone_in_a_process, keeps_nothing_of, left_running, python, tool};
+use crate::live_session::{Live, alone_in_a_process, keeps_nothing_of, left_running, python, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_HOSTILE";

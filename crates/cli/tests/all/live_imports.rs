@@ -4,7 +4,7 @@ use metier_runtime::live::ActivateError;
 
 use crate::{
     live_openclaw::{engines, prompt, room},
-    live_room::lines,
+    live_session::lines,
 };
 
 /// An import of a handler as an ES module, and the text that it produces.

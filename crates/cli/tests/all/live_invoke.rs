@@ -3,7 +3,7 @@
 use metier_runtime::live::{Called, Runtime};
 use serde_json::json;
 
-use crate::live_room::{Live, left_running, lines, python, tool};
+use crate::live_session::{Live, left_running, lines, python, tool};
 
 const TOOL: &str = "types: [tool]\n";
 

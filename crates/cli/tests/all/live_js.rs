@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::live_room::{Live, PROGRAM, left_running, lines};
+use crate::live_session::{Live, PROGRAM, left_running, lines};
 
 const FRONT: &str = "types: [tool]\n";
 
@@ -49,7 +49,7 @@ fn the_source_of_a_program_for_node_runs_in_the_engine() {
         "file:write(./note.txt)",
         "shell:exec(echo *)",
     ];
-    skill(&live, "herald", &asks, include_str!("../guises/main.ts"));
+    skill(&live, "herald", &asks, include_str!("../languages/main.ts"));
     let sdk = include_str!("../../../../sdk/typescript/metier.ts");
     live.stage.context.write("skills/herald/metier.ts", sdk);
     let receipts = live.session(&["herald"], |runtime| {

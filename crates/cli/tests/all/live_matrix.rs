@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     authority::compare,
-    live_room::{Live, left_running, lines, python, tool},
+    live_session::{Live, left_running, lines, python, tool},
 };
 
 const TOOL: &str = "types: [tool]\n";

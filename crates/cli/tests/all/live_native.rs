@@ -8,7 +8,9 @@ use metier_runtime::live::{Runtime, SkillLine};
 use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
-use crate::live_room::{Live, PROGRAM, alone_in_a_process, keeps_nothing_of, left_running, lines};
+use crate::live_session::{
+    Live, PROGRAM, alone_in_a_process, keeps_nothing_of, left_running, lines,
+};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
 /// The time limit for those that would take forever.

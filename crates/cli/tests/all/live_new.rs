@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::{
-    live_room::{Live, left_running},
+    live_session::{Live, left_running},
     live_word_count::{build, example},
 };
 

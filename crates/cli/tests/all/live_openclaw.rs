@@ -7,7 +7,7 @@ use metier_runtime::live::Runtime;
 use metier_testkit::NotRun;
 use serde_json::json;
 
-use crate::live_room::{Live, deno, left_running, lines, said, tool};
+use crate::live_session::{Live, deno, left_running, lines, said, tool};
 
 /// A name, and its configuration.
 pub(crate) type InEngine = (&'static str, HookSettings);

@@ -16,7 +16,7 @@ use metier_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::stage::field;
+use crate::skill_project::field;
 
 const SKILL: &str = "opencode-implementer";
 const BUILT_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../skills");

@@ -3,7 +3,7 @@
 use metier_runtime::live::LifecycleState;
 use serde_json::{Value, json};
 
-use crate::live_room::Live;
+use crate::live_session::Live;
 
 const MANIFEST: &str = r#"{"name": "tidy", "description": "Keeps things tidy."}"#;
 
@@ -164,7 +164,7 @@ fn a_guard_that_can_not_read_its_rules_reports_it() {
     let guard = "grep -q no rules.txt && { echo 'the rules say no' >&2; exit 2; }; exit 0";
     let json = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": guard }] }] } });
     live.hooked("guard", &[], &[("hooks/hooks.json", &json.to_string())]);
-    let echo = crate::live_room::tool("return input");
+    let echo = crate::live_session::tool("return input");
     live.skill("echo", "types: [tool]\n", &[], ("main.star", &echo));
     let call = |extra: &[&str]| {
         let all = ["--skills", "guard", "call", "echo", "t", "{}"];

@@ -3,7 +3,7 @@
 use metier_sdk::HookPhase;
 use serde_json::json;
 
-use crate::live_room::{Live, lines, python};
+use crate::live_session::{Live, lines, python};
 
 /// The same hooks twice; both add to prompts and sections and change answers.
 fn tellers() -> [(&'static str, String); 2] {

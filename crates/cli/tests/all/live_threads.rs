@@ -8,7 +8,7 @@ use metier_runtime::live::Runtime;
 use metier_store::{Receipt, ReceiptFilter, Store, Verified};
 use serde_json::json;
 
-use crate::live_room::{Live, alone_in_a_process, holds, left_running, lines, shell, tool};
+use crate::live_session::{Live, alone_in_a_process, holds, left_running, lines, shell, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_THREADS";

@@ -8,8 +8,8 @@ use metier_wasm::WasmLoadError;
 use serde_json::{Value, json};
 
 use crate::{
-    live_room::{Live, left_running, processes},
-    stage::{Stage, field, holds},
+    live_session::{Live, left_running, processes},
+    skill_project::{Stage, field, holds},
 };
 
 const TOOL: &str = "types: [tool]\n";

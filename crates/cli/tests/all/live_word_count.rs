@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::{
     live_guests::guest,
-    live_room::{Live, left_running},
-    stage::field,
+    live_session::{Live, left_running},
+    skill_project::field,
 };
 
 /// A way to build it.

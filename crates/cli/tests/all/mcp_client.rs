@@ -8,8 +8,8 @@ use metier_testkit::{
 use serde_json::{Value, json};
 
 use crate::{
-    agent_room::{AgentRoom, last_message},
-    stage::field,
+    skill_project::field,
+    test_agent::{TestAgent, last_message},
 };
 
 const PYTHON: &str = "/usr/bin/python3";
@@ -393,13 +393,13 @@ fn a_skill_of_a_server_shadows_nothing() {
 }
 
 /// A fixture with a model, and a server with tools.
-fn agent_room(
+fn test_agent(
     mode: &str,
     more: &str,
     script: impl IntoIterator<Item = ScriptedTurn>,
-) -> Result<AgentRoom, NotRun> {
+) -> Result<TestAgent, NotRun> {
     needs::program(PYTHON)?;
-    let room = AgentRoom::new(script);
+    let room = TestAgent::new(script);
     let folder = room.stage.context.dir("~/served");
     room.stage
         .context
@@ -418,7 +418,7 @@ fn a_tool_of_a_server_is_called_when_the_user_allows_it() {
         ScriptedTurn::calls([("sums__add", json!({ "a": 2 }))]),
         ScriptedTurn::text("Five."),
     ];
-    let room = needed!(agent_room("honest", "allow = [\"add\"]", script));
+    let room = needed!(test_agent("honest", "allow = [\"add\"]", script));
     let output = room.run(&["agent", "add"]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     let receipts = room.stage.receipts();
@@ -455,7 +455,7 @@ fn a_tool_of_a_server_is_called_when_the_user_allows_it() {
 // case 197
 #[test]
 fn a_tool_of_a_server_is_not_called_without_an_answer() {
-    let room = needed!(agent_room(
+    let room = needed!(test_agent(
         "honest",
         "",
         [adds(2, 3), ScriptedTurn::text("I can't.")]
@@ -480,7 +480,7 @@ fn a_tool_of_a_server_is_not_called_without_an_answer() {
 // case 198
 #[test]
 fn hostile_tools_are_left_out_and_hostile_results_are_broken() {
-    let room = needed!(agent_room(
+    let room = needed!(test_agent(
         "tools",
         "allow = [\"add\"]",
         [adds(2, 3), ScriptedTurn::text("Done.")]
@@ -516,7 +516,7 @@ fn hostile_tools_are_left_out_and_hostile_results_are_broken() {
 
 #[test]
 fn a_skill_that_needs_a_tool_finds_it_on_a_server() {
-    let room = needed!(agent_room("honest", "", [ScriptedTurn::text("Ready.")]));
+    let room = needed!(test_agent("honest", "", [ScriptedTurn::text("Ready.")]));
     room.skill("adder", "tools: [sums__add]\n", "Add.");
     room.skill("other", "tools: [sums__subtract]\n", "Subtract.");
     let output = room.run(&["agent", "hello"]);

@@ -3,7 +3,7 @@
 use metier_testkit::patience;
 use serde_json::json;
 
-use crate::serve_room::{Daemon, HttpAnswer, context, workflow};
+use crate::test_daemon::{Daemon, HttpAnswer, context, workflow};
 
 /// A browser that used the link: its cookie, and the token of its forms.
 struct Visitor<'d> {
@@ -159,6 +159,12 @@ fn a_link_for_another_browser_needs_the_token() {
         401,
         "the link works once"
     );
+    let browser = format!("{host}Accept: text/html\r\n");
+    let used = daemon.request("GET", path, &browser, "");
+    assert!(used.body.contains("this link was used before"), "{used:?}");
+    let stranger = daemon.request("GET", "/", &browser, "");
+    assert!(stranger.body.contains("Sign in"), "{stranger:?}");
+    assert!(!stranger.body.contains("token is required"), "{stranger:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use metier_testkit::{ProgramOutput, model_server::ScriptedTurn};
 use serde_json::{Value, json};
 
-use crate::agent_room::{AgentRoom, last_message};
+use crate::test_agent::{TestAgent, last_message};
 
 const PAIR: &str = "specification-engine,opencode-implementer";
 
@@ -21,8 +21,8 @@ struct Violation {
 }
 
 /// A machine with a model, OpenCode, and skills that could do more than they should.
-fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
-    let room = AgentRoom::new(script);
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> TestAgent {
+    let room = TestAgent::new(script);
     let program = "#!/bin/sh\nfor last; do :; done\neval \"$last\"\n";
     room.stage.context.bin("opencode", program);
     room.skill(
@@ -52,7 +52,7 @@ fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     room
 }
 
-fn spawn(room: &AgentRoom, besides: &str) -> ProgramOutput {
+fn spawn(room: &TestAgent, besides: &str) -> ProgramOutput {
     let skills = format!("{PAIR}{besides}");
     room.run(&[
         "spawn",
@@ -99,7 +99,7 @@ fn not_met(changed: &[&str]) -> ScriptedTurn {
     report(&[("A1", false)], changed)
 }
 
-fn refusals(room: &AgentRoom, detail: &str) -> Vec<String> {
+fn refusals(room: &TestAgent, detail: &str) -> Vec<String> {
     let receipts = room.stage.receipts();
     let refused = receipts
         .iter()

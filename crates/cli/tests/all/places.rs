@@ -12,14 +12,14 @@ use metier_testkit::{NotRun, needed, needs, patience::wait_until};
 
 use crate::{
     conditions::{Left, without},
-    stage::{Stage, field},
+    skill_project::{SkillProject, field},
 };
 
 const EVERYWHERE: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 
 /// A project under git, with files that other programs obey.
-fn project() -> Stage {
-    let stage = Stage::new();
+fn project() -> SkillProject {
+    let stage = SkillProject::new();
     let context = &stage.context;
     context.write(".git/config", "[core]\n");
     context.write(".git/HEAD", "ref: refs/heads/main\n");
@@ -173,7 +173,7 @@ fn a_scope_that_is_a_protected_place_opens_nothing() {
 
 #[test]
 fn one_file_can_be_written_and_only_that() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("two.txt", "2\n");
     let asked = ["shell:exec(scripts/*)", "file:write(./one.txt)"];
     stage.scripted(
@@ -196,7 +196,7 @@ fn a_link_in_the_place_of_an_approved_folder_is_refused() {
         "file:write(./out/deep/**)",
         "git:write(./out)",
     ] {
-        let stage = Stage::new();
+        let stage = SkillProject::new();
         stage
             .context
             .write("~/elsewhere/secret.txt", "canary-2201\n");
@@ -223,7 +223,7 @@ fn a_link_in_the_place_of_an_approved_folder_is_refused() {
 
 #[test]
 fn links_inside_an_approved_folder_lead_nowhere() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("~/outside.txt", "mine\n");
     let outside = stage.context.path("~/outside.txt");
     let target = outside.display();
@@ -247,7 +247,7 @@ fn links_inside_an_approved_folder_lead_nowhere() {
 // case 11
 #[test]
 fn a_script_that_is_a_link_does_not_run() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("w", &["shell:exec"], "echo fine\n");
     stage
         .context
@@ -276,7 +276,7 @@ fn a_script_that_is_a_link_does_not_run() {
 /// A denied place inside an allowed one is denied to children too.
 #[test]
 fn a_denial_inside_an_approval_holds() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("keep/a.txt", "mine\n");
     stage.context.write("read/b.txt", "canary-3302\n");
     let asked = [
@@ -308,7 +308,7 @@ fn a_denial_inside_an_approval_holds() {
 // case 87
 #[test]
 fn remaining_processes_are_killed_and_the_receipt_records_it() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let script = "setsid sh -c '(while [ -d out ]; do echo tick >>out/late; sleep 0.2; done) </dev/null >/dev/null 2>&1 &' &\n\
                   while [ ! -s out/late ]; do sleep 0.05; done\necho left\n";
     stage.scripted(
@@ -334,7 +334,7 @@ fn remaining_processes_are_killed_and_the_receipt_records_it() {
 // case 88
 #[test]
 fn a_fork_bomb_is_bounded() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let script = "ulimit -u 2000 2>/dev/null\ni=0\nwhile [ $i -lt 1000 ]; do sleep 600 & i=$((i+1)); done 2>/dev/null\n\
                   echo started\nwait\n";
     stage.scripted("bomb", &["shell:exec(scripts/*)"], script);
@@ -352,7 +352,7 @@ fn a_fork_bomb_is_bounded() {
 // case 95
 #[test]
 fn a_run_without_a_fence_is_on_record() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted(
         "w",
         &["shell:exec(scripts/*)"],
@@ -390,7 +390,7 @@ fn a_run_without_a_fence_is_on_record() {
 /// However wide the permission to read is, keys and our own state are excluded.
 #[test]
 fn keys_are_not_read_with_a_grant_for_all_files() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let hidden = [
         "~/.ssh/id_ed25519",
         "~/.aws/credentials",
@@ -424,7 +424,7 @@ fn keys_are_not_read_with_a_grant_for_all_files() {
 /// Runs the program where little or no sandboxing is possible.
 fn with_only(
     left: Left,
-    stage: &Stage,
+    stage: &SkillProject,
     arguments: &[&str],
 ) -> Result<(String, String, i32), NotRun> {
     let [python, option, code, numbers] = without(left)?;
@@ -454,7 +454,7 @@ fn with_only(
 // case 95
 #[test]
 fn where_nothing_can_be_fenced_in_nothing_runs() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("w", &["shell:exec(scripts/*)"], "echo ran\n");
     stage.skill("l", "", "!echo ran\n");
     let exec = ["--approve-skills", "w,l", "exec", "w", "scripts/do.sh"];
@@ -545,7 +545,7 @@ fn where_there_are_no_namespaces_landlock_holds() {
 // case 94
 #[test]
 fn the_state_of_metier_inside_the_project_is_protected() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let own = stage.context.dir("state");
     stage.context.env("METIER_HOME", &own);
     let script = "cat state/metier.db state/config.toml\necho evil >>state/metier.db; echo evil >state/config.toml\n\
@@ -582,7 +582,7 @@ fn the_state_of_metier_inside_the_project_is_protected() {
 // case 106
 #[test]
 fn the_state_of_metier_is_private() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("w", EVERYWHERE, "true\n");
     assert_eq!(stage.exec("w", &[]).code, 0);
     let data = stage.context.path("~/.local/share/metier");
@@ -604,7 +604,7 @@ exit 0
 // case 97, 146
 #[test]
 fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("w", &["shell:exec(scripts/*)", "file:write(./**)"], WAITS);
     let helper = "skills/w/scripts/helper.txt";
     stage.context.write(helper, "judged\n");

@@ -15,9 +15,9 @@ use serde_json::json;
 
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
-    live_room::{Live, lines, python, tool},
+    live_session::{Live, lines, python, tool},
     places::WRITES,
-    stage::{Stage, field},
+    skill_project::{SkillProject, field},
 };
 
 const EVERYWHERE: &[&str] = &[
@@ -27,7 +27,7 @@ const EVERYWHERE: &[&str] = &[
 ];
 
 /// A skill in Starlark with one tool.
-pub(crate) fn starlark(stage: &Stage, name: &str, permissions: &[&str], body: &str) {
+pub(crate) fn starlark(stage: &SkillProject, name: &str, permissions: &[&str], body: &str) {
     let list = serde_json::to_string(permissions).unwrap();
     let front = format!(
         "types: [tool]\nimplementation: {{backend: starlark, entrypoint: main.star}}\npermissions: {list}\n"
@@ -38,7 +38,7 @@ pub(crate) fn starlark(stage: &Stage, name: &str, permissions: &[&str], body: &s
 }
 
 /// Calls the tool of a skill that was approved for this run.
-pub(crate) fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> String {
+pub(crate) fn call(stage: &SkillProject, name: &str, input: &serde_json::Value) -> String {
     let output = stage.run(&[
         "--approve-skills",
         name,
@@ -51,7 +51,7 @@ pub(crate) fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> Stri
 }
 
 /// A world-writable repository that is neither in the project nor in the home.
-fn outside(stage: &Stage) -> PathBuf {
+fn outside(stage: &SkillProject) -> PathBuf {
     let home = stage.context.home().canonicalize().unwrap();
     let outside = home.with_file_name("outside");
     fs::create_dir_all(outside.join(".git")).unwrap();
@@ -220,7 +220,7 @@ fn what_metier_and_other_agents_obey_is_not_written() {
 // case 163
 #[test]
 fn the_skills_of_a_moved_home_of_metier_are_not_written() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let own = stage.context.dir("state");
     stage.context.env("METIER_HOME", &own);
     stage.scripted("w", EVERYWHERE, WRITES);
@@ -234,7 +234,7 @@ fn the_skills_of_a_moved_home_of_metier_are_not_written() {
 // case 163
 #[test]
 fn every_root_of_the_catalog_is_a_row_of_the_table() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let root = stage.context.work().canonicalize().unwrap();
     let (home, other) = (root.join("home"), root.join("other"));
     fs::create_dir_all(other.join(".git")).unwrap();
@@ -364,7 +364,7 @@ fn every_file_of_a_project_that_metier_obeys_is_a_row_of_the_table() {
 // case 244
 #[test]
 fn files_that_the_configuration_names_and_tokens_of_registries_belong_to_the_user() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let rules = stage.context.path("rules");
     let own = stage.context.dir("state");
     stage.context.env("METIER_SKILLS_SCAN_RULES_DIR", rules);
@@ -387,7 +387,7 @@ fn files_that_the_configuration_names_and_tokens_of_registries_belong_to_the_use
 }
 
 /// Starts the script of a skill and waits until a file shows that it has begun.
-pub(crate) fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
+pub(crate) fn begin(stage: &SkillProject, name: &str, sign: &str) -> Child {
     let mut command = stage.context.command();
     command.args(["--root", "skills", "--approve-skills", name]);
     command.args(["exec", name, "scripts/do.sh"]);
@@ -406,7 +406,7 @@ pub(crate) fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-fn runs(stage: &Stage) -> Vec<PathBuf> {
+fn runs(stage: &SkillProject) -> Vec<PathBuf> {
     let folder = stage.context.path("~/.cache/metier/runs");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
@@ -488,7 +488,7 @@ fn what_a_program_that_stays_has_made_leaves_a_receipt() {
 // case 160
 #[test]
 fn a_folder_in_use_is_not_removed() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted(
         "w",
         &["shell:exec(scripts/*)", "file:write(./**)"],
@@ -594,7 +594,7 @@ fn a_grant_for_all_files_excludes_other_processes() {
 /// A skill whose pattern also matches a protected file starts, and can write the other files.
 #[test]
 fn a_pattern_that_matches_a_protected_file_opens_the_others() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("CLAUDE.md", "Be kind.\n");
     stage.context.write("notes.md", "old\n");
     stage.scripted(

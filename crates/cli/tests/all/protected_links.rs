@@ -13,14 +13,14 @@ use serde_json::json;
 use crate::{
     conditions::under_every_condition,
     protected::{begin, call, kill, starlark},
-    stage::{Stage, field},
+    skill_project::{SkillProject, field},
 };
 
 const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 const WRITE_FILE: &str = "write_file(input[\"path\"], \"evil\")\nreturn \"written\"";
 
 /// Files and folders, each with its content or, after `->`, its target.
-fn lay_out(stage: &Stage, entries: &[&str]) {
+fn lay_out(stage: &SkillProject, entries: &[&str]) {
     for entry in entries {
         match entry.split_once(" -> ") {
             Some((name, target)) => {
@@ -122,7 +122,7 @@ fn every_step_from_a_protected_name_to_its_end_stays_as_it_was() {
 // case 176
 #[test]
 fn a_host_function_writes_no_step_of_a_protected_name() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     lay_out(&stage, KEPT_ELSEWHERE);
     starlark(&stage, "s", &["file:write(./**)"], WRITE_FILE);
     for place in STEPS {
@@ -198,7 +198,7 @@ fn waiting(rest: &str) -> String {
 }
 
 /// Replaces a file by a new one, as editors save.
-fn save(stage: &Stage, name: &str, content: &str) {
+fn save(stage: &SkillProject, name: &str, content: &str) {
     let path = stage.context.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let new = path.with_file_name("saved.tmp");
@@ -207,7 +207,7 @@ fn save(stage: &Stage, name: &str, content: &str) {
 }
 
 /// Runs a script that waits, and does something while it waits.
-fn meanwhile(stage: &Stage, grants: &[&str], rest: &str, change: impl FnOnce()) {
+fn meanwhile(stage: &SkillProject, grants: &[&str], rest: &str, change: impl FnOnce()) {
     stage.context.dir("out");
     stage.scripted("w", grants, &waiting(rest));
     let mut child = begin(stage, "w", "out/begun");

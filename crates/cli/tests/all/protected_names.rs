@@ -8,7 +8,7 @@ use crate::{
     conditions::under_every_condition,
     places::WRITES,
     protected::{call, starlark},
-    stage::Stage,
+    skill_project::SkillProject,
 };
 
 const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
@@ -128,7 +128,7 @@ fn what_runs_by_itself_in_the_home_is_not_written() {
 }
 
 /// A child and a host function try to write places in the home; none of them exists afterwards.
-fn check_home(stage: &Stage, places: &[&str]) {
+fn check_home(stage: &SkillProject, places: &[&str]) {
     let home = stage.context.home().canonicalize().unwrap();
     let paths: Vec<_> = places.iter().map(|place| home.join(place)).collect();
     let words: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
@@ -146,7 +146,7 @@ fn check_home(stage: &Stage, places: &[&str]) {
 // case 181
 #[test]
 fn where_programs_are_looked_for_is_not_written() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let home = stage.context.home().canonicalize().unwrap();
     let mut path = std::ffi::OsString::from(home.join("tools/here"));
     for folder in [home.join(".volta/bin"), "/usr/bin".into(), "/bin".into()] {
@@ -177,7 +177,7 @@ fn where_programs_are_looked_for_is_not_written() {
 // case 181
 #[test]
 fn keys_are_not_read_where_variables_keep_them() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     let home = stage.context.home().canonicalize().unwrap();
     stage
         .context

@@ -18,7 +18,7 @@ use metier_store::Store;
 use metier_testkit::ProgramOutput;
 use serde_json::Value;
 
-use crate::{agent_room::events, stage::Stage};
+use crate::{skill_project::SkillProject, test_agent::events};
 
 /// The time limit for loading the model.
 const START: Duration = Duration::from_secs(120);
@@ -156,7 +156,7 @@ fn stored(store: &Store, told: &[Value]) -> Vec<Value> {
 #[test]
 #[ignore = "it needs a model: cargo xtask test --with-model"]
 fn a_small_model_holds_a_conversation() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     stage.skill_in(
         "~/.config/metier/skills",
         "office-facts",

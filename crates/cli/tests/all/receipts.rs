@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
-    live_room::{Live, lines, python},
-    stage::{Stage, field},
+    live_session::{Live, lines, python},
+    skill_project::{SkillProject, field},
 };
 
 /// The requests to a server, by connection.
@@ -66,7 +66,7 @@ fn of_act<'a>(receipts: &'a [Value], act: &str) -> Vec<&'a Value> {
 }
 
 /// Runs the script of a skill that was approved for this run, without waiting for it.
-fn start(stage: &Stage, name: &str) -> Child {
+fn start(stage: &SkillProject, name: &str) -> Child {
     let mut command = stage.context.command();
     command
         .args(["--root", "skills", "--approve-skills", name])
@@ -365,7 +365,7 @@ rm -f fill more
 // case 155
 #[test]
 fn a_full_disk_stops_the_act_and_not_the_receipt() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let unshare = needed!(needs::program("unshare"));
     let can_mount = Command::new(unshare)
         .args(["-m", "true"])
@@ -385,7 +385,7 @@ fn a_full_disk_stops_the_act_and_not_the_receipt() {
         "python3 -c '{post}\npost(None, {port})'\ncat /dev/zero > fill 2>/dev/null\nexit 0\n"
     );
     stage.scripted("fills", &asks, &script);
-    let other = Stage::new();
+    let other = SkillProject::new();
     other.context.dir("disk");
     let folder = other.context.work();
     let output = small_disk(&stage, &folder);
@@ -410,7 +410,7 @@ fn a_full_disk_stops_the_act_and_not_the_receipt() {
     assert_eq!(of_act(receipts, "net:fetch").len(), 1, "{log}");
 }
 
-fn small_disk(stage: &Stage, folder: &Path) -> String {
+fn small_disk(stage: &SkillProject, folder: &Path) -> String {
     let mut command = Command::new("unshare");
     let program = stage.context.command();
     command
@@ -432,7 +432,7 @@ fn small_disk(stage: &Stage, folder: &Path) -> String {
 /// In the chain it has two entries.
 #[test]
 fn the_log_of_an_act_is_one_row() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("one", &["shell:exec(scripts/*)"], "exit 3\n");
     assert_eq!(stage.exec("one", &[]).code, 3);
     let receipts = stage.receipts();

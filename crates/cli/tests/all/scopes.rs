@@ -16,7 +16,7 @@ use metier_testkit::{needed, needs};
 
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
-    stage::Stage,
+    skill_project::SkillProject,
 };
 
 /// A web server of this machine that counts its answers.
@@ -181,7 +181,7 @@ fn a_redirect_does_not_fill_what_the_next_command_obeys() {
 }
 
 /// Git as its user runs it.
-fn git(stage: &Stage, arguments: &[&str]) {
+fn git(stage: &SkillProject, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.current_dir(stage.context.work())
         .env("HOME", stage.context.home())

@@ -2,7 +2,7 @@
 
 use crate::{
     conditions::under_every_condition,
-    stage::{RUNS, Stage, bytes_below, field, holds},
+    skill_project::{RUNS, SkillProject, bytes_below, field, holds},
 };
 
 /// Variables of the user that no skill requested, each with a unique value.
@@ -20,7 +20,7 @@ const PARENT: &[(&str, &str)] = &[
 
 /// Neither the output nor any file below the home contains a value.
 #[track_caller]
-fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
+fn nowhere(stage: &SkillProject, shown: &[&str], values: &[&str]) {
     for value in values {
         for text in shown {
             assert!(!text.contains(value), "`{value}` was shown: {text}");
@@ -34,7 +34,7 @@ fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
 // case 93, 100
 #[test]
 fn the_user_s_variables_reach_no_child() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     for (name, value) in PARENT {
         stage.context.env(name, value);
     }
@@ -76,7 +76,7 @@ fn the_user_s_variables_reach_no_child() {
 // case 100
 #[test]
 fn the_environment_of_a_child_is_a_closed_list() {
-    let mut stage = Stage::new();
+    let mut stage = SkillProject::new();
     for (name, value) in PARENT {
         stage.context.env(name, value);
     }
@@ -110,8 +110,8 @@ fn the_environment_of_a_child_is_a_closed_list() {
 
 const KEY: &str = "canary/+4711&secret=äz";
 
-fn keyed() -> Stage {
-    let mut stage = Stage::new();
+fn keyed() -> SkillProject {
+    let mut stage = SkillProject::new();
     stage.context.write(
         "keys.toml",
         format!("[skills.entries.k.env]\nWEATHER_KEY = \"{KEY}\"\n"),
@@ -228,7 +228,7 @@ fn a_printed_secret_is_removed() {
 // case 104
 #[test]
 fn a_long_secret_in_broken_lines_is_not_heard() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let long: String = (0..120)
         .map(|at| char::from(b'a' + (at * 7 % 26) as u8))
         .collect();
@@ -294,7 +294,7 @@ fn variables_that_are_code_are_not_passed_on() {
         "GIT_SSH_COMMAND",
         "METIER_HOME",
     ] {
-        let stage = Stage::new();
+        let stage = SkillProject::new();
         let evil = stage.context.write("evil.sh", "echo owned\n");
         stage.context.write(
             "evil.toml",
@@ -324,7 +324,7 @@ fn variables_that_are_code_are_not_passed_on() {
 // case 101
 #[test]
 fn another_skill_s_secrets_are_given_only_by_name() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.write("w.toml", "[skills.entries.weather.env]\nWEATHER_USER = \"canary-user-12\"\nWEATHER_KEY = \"canary-key-99\"\n");
     let key = "metadata: {openclaw: {skillKey: weather}}\n";
     stage.skill(

@@ -9,7 +9,7 @@ use metier_testkit::{
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::serve_room::{Daemon, context, execute, names, skill, workflow};
+use crate::test_daemon::{Daemon, context, execute, names, skill, workflow};
 
 const GREET: &str = "def greet(input):\n    return \"hello \" + \" \".join(input[\"arguments\"])\n\nregister_workflow(\"greet\", greet, \"Greets.\")\n";
 
@@ -91,7 +91,7 @@ fn a_subscribed_client_sees_a_skill_added_edited_broken_and_fixed() {
         (&changes["changed"], &changes["removed"]),
         (&json!([]), &json!([]))
     );
-    let content = |socket: &mut crate::serve_room::Socket| socket.ask(&execute(1, "audit", ""));
+    let content = |socket: &mut crate::test_daemon::Socket| socket.ask(&execute(1, "audit", ""));
     assert!(
         content(&mut socket)["content"]
             .as_str()
@@ -516,7 +516,7 @@ fn the_description_of_the_interface_is_true() {
     let daemon = Daemon::start(&context);
     let description = daemon.get("/api/v1/openapi.json").ok();
     assert_eq!(description["openapi"], "3.1.0");
-    let check = |method: &str, path: &str, answer: &crate::serve_room::HttpAnswer| {
+    let check = |method: &str, path: &str, answer: &crate::test_daemon::HttpAnswer| {
         let responses = &description["paths"][path][method]["responses"];
         let described = match &responses[answer.status.to_string()] {
             Value::Null => &responses["default"],

@@ -11,7 +11,7 @@ use metier_testkit::patience;
 use serde_json::json;
 use tungstenite::Message;
 
-use crate::serve_room::{Daemon, MOMENT, context, execute};
+use crate::test_daemon::{Daemon, MOMENT, context, execute};
 
 /// The daemon still answers.
 fn is_alive(daemon: &Daemon) {
@@ -360,7 +360,7 @@ fn a_client_that_does_not_read_is_dropped() {
     let context = context();
     for number in 0..300 {
         let about = "Describes something at great length. ".repeat(20);
-        crate::serve_room::skill(&context, &format!("long-{number}"), &about, "Body.\n");
+        crate::test_daemon::skill(&context, &format!("long-{number}"), &about, "Body.\n");
     }
     let daemon = Daemon::start(&context);
     let mut socket = daemon.socket();

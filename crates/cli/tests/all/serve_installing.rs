@@ -12,7 +12,7 @@ use std::{
 use metier_testkit::{TestContext, patience};
 use serde_json::{Value, json};
 
-use crate::serve_room::{Daemon, HttpAnswer, context, names};
+use crate::test_daemon::{Daemon, HttpAnswer, context, names};
 
 /// A skill in a folder that is not searched for skills.
 fn offered(context: &TestContext, name: &str, version: &str, extra: &str) {

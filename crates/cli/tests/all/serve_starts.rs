@@ -7,7 +7,7 @@ use metier_testkit::{TestContext, needed, needs, patience};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::serve_room::{Daemon, context, names, skill};
+use crate::test_daemon::{Daemon, context, names, skill};
 
 /// A program that starts another one with a separate limit for watches: that of a user namespace.
 fn limited(

@@ -18,7 +18,7 @@ use metier_runtime::{
 use metier_store::SharedStore;
 
 /// There is no user to ask, these skills are approved for this run, and the clock is fixed.
-pub(crate) fn desk(
+pub(crate) fn approvals(
     store: impl Into<SharedStore>,
     approved: &[&str],
     terms: GrantTerms,

@@ -6,13 +6,13 @@ use metier_testkit::{NotRun, TestContext, needed, needs};
 
 use crate::{
     agent_terminal::{ENTER, Person},
-    stage::Stage,
+    skill_project::SkillProject,
 };
 
 /// A machine with a skill, the program on `PATH`, and a shell if there is one.
-fn machine(shell: &str) -> Result<(Stage, PathBuf), NotRun> {
+fn machine(shell: &str) -> Result<(SkillProject, PathBuf), NotRun> {
     let shell = needs::program(shell)?;
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill_in("~/.claude/skills", "weather-report", "", "Look outside.\n");
     let command = stage.context.command();
     let program = command.get_program().to_str().unwrap();

@@ -4,16 +4,16 @@ use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::{
-    agent_room::{AgentRoom, last_message},
     mcp::Client,
+    skill_project::SkillProject,
     skill_text::example,
-    stage::Stage,
+    test_agent::{TestAgent, last_message},
 };
 
 const STARLARK: &str = "implementation: {backend: starlark, entrypoint: skill.star}\n";
 
 /// A skill below `skills/` with a manifest in YAML and code in Starlark.
-fn coded(stage: &Stage, name: &str, front: &str, code: &str) {
+fn coded(stage: &SkillProject, name: &str, front: &str, code: &str) {
     stage.context.write(
         &format!("skills/{name}/SKILL.yaml"),
         format!("name: {name}\nversion: 1.0.0\ndescription: Does {name}.\n{front}{STARLARK}"),
@@ -25,7 +25,7 @@ fn coded(stage: &Stage, name: &str, front: &str, code: &str) {
 
 #[test]
 fn what_a_manifest_declares_of_a_tool_counts() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let front = "types: [tool]\ntools:\n  - name: add\n    description: Adds one.\n    \
                  input_schema: {type: object, properties: {a: {type: integer}}, required: [a]}\n  - name: bare\n";
     let code = "register_tool(\"add\", \"Does something.\", lambda input: input[\"a\"] + 1)\n\
@@ -45,7 +45,7 @@ fn what_a_manifest_declares_of_a_tool_counts() {
     // Without a schema in the manifest, the code's own schema applies.
     assert_eq!(call("bare", "{}").code, 1);
     assert_eq!(call("bare", r#"{"x": 1}"#).stdout, "hello\n");
-    let room = AgentRoom::new([ScriptedTurn::text("Done.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Done.")]);
     coded(&room.stage, "sums", front, code);
     let output = room.run(&[
         "--skill-dir",
@@ -67,7 +67,7 @@ fn what_a_manifest_declares_of_a_tool_counts() {
 
 #[test]
 fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::text("One."),
         ScriptedTurn::status(404, None),
         ScriptedTurn::text("Two."),
@@ -101,7 +101,7 @@ fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
 
 #[test]
 fn our_own_agent_checks_the_tools_that_a_skill_needs() {
-    let room = AgentRoom::new([ScriptedTurn::text("Done.")]);
+    let room = TestAgent::new([ScriptedTurn::text("Done.")]);
     room.skill("odd", "tools: [Frobnicate]\n", "Text.\n");
     room.skill("plain", "tools: [Bash, Read, activate_skill]\n", "Text.\n");
     let refused = room.run(&["agent", "/odd"]);
@@ -125,7 +125,7 @@ fn our_own_agent_checks_the_tools_that_a_skill_needs() {
 fn a_skill_that_is_not_ready_is_refused_in_the_same_words_everywhere() {
     let lacking = "metadata: {openclaw: {requires: {bins: [no-such-program]}}}\n";
     let why = "it needs the program `no-such-program`, which is not on PATH";
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({"name": "lacking"}))]),
         ScriptedTurn::text("No."),
     ]);
@@ -169,7 +169,7 @@ fn a_skill_that_is_not_ready_is_refused_in_the_same_words_everywhere() {
 
 #[test]
 fn a_catalog_names_the_place_of_a_skill_that_was_scanned() {
-    let room = AgentRoom::new(["One.", "Two."].map(ScriptedTurn::text));
+    let room = TestAgent::new(["One.", "Two."].map(ScriptedTurn::text));
     room.skill("plain", "", "Text.\n");
     let location = "plain/SKILL.md";
     assert_eq!(room.run(&["agent", "hello"]).code, 0);
@@ -186,7 +186,7 @@ fn a_catalog_names_the_place_of_a_skill_that_was_scanned() {
 
 #[test]
 fn a_misspelt_skill_is_not_said_to_the_model() {
-    let room = AgentRoom::new([ScriptedTurn::text("It is a folder.")]);
+    let room = TestAgent::new([ScriptedTurn::text("It is a folder.")]);
     room.skill("review-pr", "", "Review $ARGUMENTS.\n");
     let output = room.run(&["agent", "/review-rp 3"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -203,7 +203,7 @@ fn a_misspelt_skill_is_not_said_to_the_model() {
 
 #[test]
 fn a_workflow_is_run_by_its_own_name_and_several_are_listed() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let code = "register_workflow(\"draft\", lambda input: \"draft \" + input[\"text\"])\n\
                 register_workflow(\"publish\", lambda input: \"publish \" + input[\"text\"])\n";
     coded(&room.stage, "press", "types: [workflow]\n", code);
@@ -236,7 +236,7 @@ fn a_workflow_is_run_by_its_own_name_and_several_are_listed() {
 
 #[test]
 fn a_tool_skill_with_a_workflow_is_loaded_and_not_run_when_a_model_activates_it() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("activate_skill", json!({"name": "press"}))]),
         ScriptedTurn::text("Done."),
     ]);
@@ -263,7 +263,7 @@ fn a_tool_skill_with_a_workflow_is_loaded_and_not_run_when_a_model_activates_it(
 
 #[test]
 fn the_example_rfc_writer_works_in_an_empty_project() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     example(&stage.context, "rfc-writer");
     let output = stage.run(&[
         "--approve-skills",
@@ -279,7 +279,7 @@ fn the_example_rfc_writer_works_in_an_empty_project() {
 
 #[test]
 fn a_program_and_its_arguments_are_words_and_the_answer_is_a_dict() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.bin("kubectl", "printf '[%s]' \"$@\"; exit 3");
     let code = "def get(input):\n    done = exec(\"kubectl\", \"get\", input[\"kind\"])\n    \
                 return [done[\"stdout\"], done[\"exit_code\"]]\n\
@@ -309,7 +309,7 @@ fn a_program_and_its_arguments_are_words_and_the_answer_is_a_dict() {
 
 #[test]
 fn hooks_and_approvals_are_read_in_the_spelling_of_other_hosts() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let code = "def check(event):\n    cancel(\"not today\")\n\
                 register_hook(\"OnBeforeToolCall\", check)\n\
                 register_tool(\"get\", \"Gets.\", lambda input: env(\"HOME\"))\n";
@@ -340,7 +340,7 @@ fn hooks_and_approvals_are_read_in_the_spelling_of_other_hosts() {
 
 #[test]
 fn a_line_that_reads_a_file_takes_arguments_and_quotes_and_leaves_the_folder_never() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("guide", "", "!read references/$ARGUMENTS.md\n");
     stage.skill("blanks", "", "!read \"references/a b.md\"\n");
     for skill in ["guide", "blanks"] {
@@ -373,7 +373,7 @@ fn a_line_that_reads_a_file_takes_arguments_and_quotes_and_leaves_the_folder_nev
 
 #[test]
 fn a_command_may_set_variables_and_a_group_is_reported_as_text() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.context.bin("greet", "echo \"hello $WHO\"");
     stage.skill("sets", "", "!WHO=you greet\n");
     stage.skill("groups", "", "!(cd x && ls)\n");
@@ -390,7 +390,7 @@ fn a_command_may_set_variables_and_a_group_is_reported_as_text() {
 
 #[test]
 fn omitted_skills_are_counted_and_sources_are_named() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([("list_skills", json!({}))]),
         ScriptedTurn::text("Done."),
     ]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use metier_testkit::{TestContext, model_server::ScriptedTurn};
 use serde_json::json;
 
-use crate::{agent_room::AgentRoom, mcp::Client};
+use crate::{mcp::Client, test_agent::TestAgent};
 
 /// One sentence of each file that `examples/ddd-expert` gives a model: body, prompt file, context files.
 const SENTENCES: [&str; 4] = [
@@ -35,8 +35,8 @@ fn copy(context: &TestContext, folder: &Path, to: &str) {
     }
 }
 
-fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
-    let mut room = AgentRoom::new(script);
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> TestAgent {
+    let mut room = TestAgent::new(script);
     // The skill is scanned at its first use, as on a new machine.
     room.stage
         .context
@@ -143,7 +143,7 @@ fn a_sub_agent_that_a_model_starts_has_the_text_of_its_skills() {
 
 #[test]
 fn prompt_files_keep_to_their_limit_and_a_missing_one_is_named() {
-    let room = AgentRoom::new([]);
+    let room = TestAgent::new([]);
     let context = &room.stage.context;
     context.write(
         "skills/small/SKILL.yaml",

@@ -19,20 +19,20 @@ use metier_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{conditions::under_every_condition, stage::Stage};
+use crate::{conditions::under_every_condition, skill_project::SkillProject};
 
 /// The maximum that the program uses for any input, in kilobytes.
 const MEMORY: u64 = 256 << 10;
 
 /// A fixture in which the memory of the program is measured.
-fn scales() -> Result<Stage, NotRun> {
-    let mut stage = Stage::measured()?;
+fn scales() -> Result<SkillProject, NotRun> {
+    let mut stage = SkillProject::measured()?;
     stage.context.env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "10");
     Ok(stage)
 }
 
 /// Runs the program, which must end and stay small.
-fn weigh(stage: &Stage, arguments: &[&str]) -> ProgramOutput {
+fn weigh(stage: &SkillProject, arguments: &[&str]) -> ProgramOutput {
     let output = stage.run(arguments);
     let memory = stage.used().kilobytes;
     assert!(
@@ -44,7 +44,7 @@ fn weigh(stage: &Stage, arguments: &[&str]) -> ProgramOutput {
 }
 
 /// A skill in Starlark, with a tool `t`.
-fn starlark(stage: &Stage, name: &str, permissions: &[&str], code: &str) {
+fn starlark(stage: &SkillProject, name: &str, permissions: &[&str], code: &str) {
     let front = format!(
         "types: [tool]\nimplementation: {{backend: starlark, entrypoint: main.star}}\npermissions: {}\n",
         serde_json::to_string(permissions).unwrap()
@@ -150,7 +150,7 @@ fn an_input_that_is_nested_deeply_is_refused_and_not_waited_for() {
 // case 164
 #[test]
 fn an_ignore_file_that_is_not_used_is_named() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let code =
         "def t(input):\n    return len(glob(\"**/*.txt\"))\nregister_tool(\"t\", \"A tool\", t)\n";
     starlark(&stage, "finds", &["file:read(./**)"], code);
@@ -339,7 +339,7 @@ fn peak(process: u32) -> u64 {
 // case 158
 #[test]
 fn a_message_that_is_too_deep_or_too_large_gets_an_error_and_takes_no_memory() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("fine", "", "Text.\n");
     let mut command = stage.context.command();
     command.args(["--root", "skills", "mcp"]);
@@ -385,10 +385,10 @@ fn a_message_that_is_too_deep_or_too_large_gets_an_error_and_takes_no_memory() {
 // case 16
 #[test]
 fn a_database_that_is_a_fifo_or_a_device_is_refused_and_not_waited_for() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.scripted("x", &["shell:exec(scripts/*)"], "echo done\n");
     assert_eq!(stage.exec("x", &[]).code, 0);
-    let found = crate::stage::bytes_below(&stage.context.home());
+    let found = crate::skill_project::bytes_below(&stage.context.home());
     let found = found
         .into_iter()
         .find(|(path, _)| path.ends_with("/metier.db"));

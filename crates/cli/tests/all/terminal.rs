@@ -12,7 +12,7 @@ use std::{
 
 use metier_testkit::{NotRun, needed, needs, patience::PATIENCE};
 
-use crate::stage::{Stage, field};
+use crate::skill_project::{SkillProject, field};
 
 const QUESTION: &str = "Your answer? (no) ";
 const INSTALLS: &str = "[y/N] ";
@@ -39,18 +39,18 @@ impl Talk {
 }
 
 /// Runs the program at a terminal, and types one of these lines for each question.
-fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
+fn talk(stage: &SkillProject, arguments: &[&str], typed: &str) -> Talk {
     converse(stage, arguments, ("", typed), &|| {})
 }
 
 /// The same, with text that was typed before the program started.
-fn talk_after(stage: &Stage, arguments: &[&str], early: &str, typed: &str) -> Talk {
+fn talk_after(stage: &SkillProject, arguments: &[&str], early: &str, typed: &str) -> Talk {
     converse(stage, arguments, (early, typed), &|| {})
 }
 
 /// Types before the program starts and when it asks; `meanwhile` happens between the question and the answer.
 fn converse(
-    stage: &Stage,
+    stage: &SkillProject,
     arguments: &[&str],
     (early, typed): (&str, &str),
     meanwhile: &dyn Fn(),
@@ -120,9 +120,9 @@ fn converse(
 }
 
 /// A machine with a terminal, if this machine can have one.
-fn stage() -> Result<Stage, NotRun> {
+fn stage() -> Result<SkillProject, NotRun> {
     needs::program("script")?;
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "", "!echo hello $ARGUMENTS\n");
     Ok(stage)
 }
@@ -234,7 +234,7 @@ fn an_installer_runs_only_after_a_yes_to_the_question() {
 }
 
 /// A skill that is installed at the terminal, with the permissions that are then allowed.
-fn installed(stage: &Stage, arguments: &[&str], typed: &str) -> (Talk, bool, bool) {
+fn installed(stage: &SkillProject, arguments: &[&str], typed: &str) -> (Talk, bool, bool) {
     let talk = talk(stage, arguments, typed);
     let place = stage.context.home().join(".agents/skills/stamp");
     let allowed = stage.context.run(&["permissions", "stamp"]);

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
-use crate::{agent_room::AgentRoom, stage::Stage};
+use crate::{skill_project::SkillProject, test_agent::TestAgent};
 
 /// From templates that are in use, and from agents.
 const TOKENS: &[&str] = &[
@@ -117,7 +117,7 @@ const FRAMES: &[&str] = &["</skill_content>", "</available_skills>"];
 // case 67, 82
 #[test]
 fn commands_for_models_print_no_token() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     write_skill(|name, text| {
         stage.context.write(&format!("skills/evil/{name}"), text);
     });
@@ -150,7 +150,7 @@ fn commands_for_models_print_no_token() {
 // case 67, 72
 #[test]
 fn no_token_comes_through_mcp() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     write_skill(|name, text| {
         stage.context.write(&format!("skills/evil/{name}"), text);
     });
@@ -196,7 +196,7 @@ fn no_token_comes_through_mcp() {
 // case 67, 72, 82
 #[test]
 fn no_token_reaches_the_model_of_an_agent() {
-    let room = AgentRoom::new([
+    let room = TestAgent::new([
         ScriptedTurn::calls([
             (
                 "activate_skill",

@@ -9,7 +9,7 @@ use metier_runtime::{
 use metier_store::Store;
 use serde_json::json;
 
-use crate::live_room::{Live, left_running, lines, python, tool};
+use crate::live_session::{Live, left_running, lines, python, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const RULE: &str = "types: [security-rule]\n";

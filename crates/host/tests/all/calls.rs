@@ -3,7 +3,7 @@
 use metier_host::child::Exit;
 use metier_host::sandbox::{Mechanism, NetworkAccess};
 
-use crate::room::{BOTH, Room, out};
+use crate::test_home::{BOTH, TestHome, out};
 
 /// Calls that are denied whatever the profile, and what they return.
 const DENIED: &[(&str, &str)] = &[
@@ -44,7 +44,7 @@ const DENIED: &[(&str, &str)] = &[
     ("x32", "ENOSYS"),
 ];
 
-fn check(room: &Room, call: &str, expected: &str) {
+fn check(room: &TestHome, call: &str, expected: &str) {
     let outcome = room.probe(&[call]);
     assert_eq!(
         out(&outcome),
@@ -59,7 +59,7 @@ fn check(room: &Room, call: &str, expected: &str) {
 #[test]
 fn what_opens_ways_around_the_fence_is_denied() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         for (call, expected) in DENIED {
             check(&room, call, expected);
         }
@@ -70,7 +70,7 @@ fn what_opens_ways_around_the_fence_is_denied() {
 #[test]
 fn without_network_there_are_no_sockets_but_pairs() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         check(&room, "inet", "EPERM");
         check(&room, "inet6", "EPERM");
         check(&room, "pair", "allowed");
@@ -80,7 +80,7 @@ fn without_network_there_are_no_sockets_but_pairs() {
 // case 99, 116
 #[test]
 fn with_a_proxy_there_is_tcp_and_nothing_else() {
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.profile.network = NetworkAccess::Proxy;
     for (call, expected) in DENIED {
         check(&room, call, expected);
@@ -91,7 +91,7 @@ fn with_a_proxy_there_is_tcp_and_nothing_else() {
 
 #[test]
 fn shared_memory_of_others_is_out_of_reach() {
-    check(&Room::new(Mechanism::Landlock), "shm", "EPERM");
+    check(&TestHome::new(Mechanism::Landlock), "shm", "EPERM");
     // In a namespace there are no other processes.
-    check(&Room::new(Mechanism::Namespaces), "shm", "allowed");
+    check(&TestHome::new(Mechanism::Namespaces), "shm", "allowed");
 }

@@ -11,7 +11,7 @@ use metier_host::child::Exit;
 use metier_host::sandbox::Mechanism;
 use metier_testkit::patience::wait_until;
 
-use crate::room::{BOTH, Room, out};
+use crate::test_home::{BOTH, TestHome, out};
 
 /// Whether a process with this argument is running on the machine.
 fn lives(marker: &str) -> bool {
@@ -40,7 +40,7 @@ fn endless_output_is_cut_and_ended() {
             "cat /dev/zero",
             "cat /dev/urandom >&2",
         ] {
-            let room = Room::new(mechanism);
+            let room = TestHome::new(mechanism);
             let outcome = room.sh(stream);
             assert_eq!(outcome.exit, Exit::Flooded, "{mechanism:?}, {stream}");
             assert!(outcome.truncated);
@@ -53,7 +53,7 @@ fn endless_output_is_cut_and_ended() {
 #[test]
 fn one_without_a_waiting_caller_is_killed() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let stop = Arc::new(AtomicBool::new(false));
         room.stop = Some(Arc::clone(&stop));
         let marker = marker(9, mechanism);
@@ -76,7 +76,7 @@ fn one_without_a_waiting_caller_is_killed() {
 #[test]
 fn too_much_output_is_cut_but_the_program_may_finish() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.sh("head -c 200000 /dev/zero; echo done >&2; exit 4");
         assert_eq!(outcome.exit, Exit::Code(4), "{outcome:?}");
         assert!(outcome.truncated);
@@ -89,7 +89,7 @@ fn too_much_output_is_cut_but_the_program_may_finish() {
 #[test]
 fn who_ignores_the_request_to_end_is_ended_within_a_second() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.timeout = Duration::from_millis(300);
         let run = |script: &str, exit: Exit| {
             let started = Instant::now();
@@ -99,7 +99,7 @@ fn who_ignores_the_request_to_end_is_ended_within_a_second() {
         };
         // A busy machine has delays of its own. A child beside it has the same ones.
         let tries = (0..5).map(|_| {
-            let mut other = Room::new(mechanism);
+            let mut other = TestHome::new(mechanism);
             other.timeout = Duration::from_millis(300 + 1000 + 400);
             thread::scope(|scope| {
                 let other = scope.spawn(|| {
@@ -119,7 +119,7 @@ fn who_ignores_the_request_to_end_is_ended_within_a_second() {
 #[test]
 fn who_is_asked_to_end_may_tidy_up() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.timeout = Duration::from_millis(500);
         let outcome =
             room.sh("trap 'echo tidy; exit 0' TERM; echo ready; while :; do sleep 0.02; done");
@@ -132,7 +132,7 @@ fn who_is_asked_to_end_may_tidy_up() {
 #[test]
 fn nothing_outlives_a_child() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let marker = marker(1, mechanism);
         let outcome = room.sh(&format!(
             "setsid sh -c 'setsid sleep {marker} >/dev/null 2>&1 </dev/null & exit' & \
@@ -150,7 +150,7 @@ fn nothing_outlives_a_child() {
 #[test]
 fn nothing_outlives_a_child_that_took_too_long() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.timeout = Duration::from_millis(400);
         let marker = marker(2, mechanism);
         let outcome = room.sh(&format!(
@@ -165,7 +165,7 @@ fn nothing_outlives_a_child_that_took_too_long() {
 #[test]
 fn a_grandchild_that_holds_the_pipe_does_not_block_the_caller() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let marker = marker(3, mechanism);
         let outcome = room.sh(&format!("setsid sleep {marker} & echo done"));
         assert_eq!(out(&outcome), "done", "{outcome:?}");
@@ -178,7 +178,7 @@ fn a_grandchild_that_holds_the_pipe_does_not_block_the_caller() {
 fn processes_that_run_away_from_their_parents_are_found() {
     // Each starts the next and exits immediately, so that none has a parent for long.
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.timeout = Duration::from_millis(500);
         room.profile.limits.processes = Some(200);
         let marker = marker(4, mechanism);
@@ -198,7 +198,7 @@ fn processes_that_run_away_from_their_parents_are_found() {
 #[test]
 fn a_child_can_not_end_its_supervisor() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let marker = marker(5, mechanism);
         let outcome = room.sh(&format!(
             "setsid sleep {marker} & kill -9 $PPID; kill -STOP $PPID; sleep 0.1; echo still here"
@@ -215,7 +215,7 @@ fn a_child_can_not_end_its_supervisor() {
 fn a_parent_that_waits() {
     let mechanism = BOTH[usize::from(std::env::var_os("METIER_TEST_LANDLOCK").is_some())];
     let marker = std::env::var("METIER_TEST_MARKER").unwrap();
-    let room = Room::new(mechanism);
+    let room = TestHome::new(mechanism);
     fs::write(
         std::env::var("METIER_TEST_ROOM").unwrap(),
         room.home().to_str().unwrap(),

@@ -8,12 +8,12 @@ use metier_host::sandbox::{Mechanism, credential_places};
 use metier_testkit::needed;
 use metier_testkit::needs::not_run;
 
-use crate::room::{BOTH, Room, out, probe, undone};
+use crate::test_home::{BOTH, TestHome, out, probe, undone};
 
 #[test]
 fn what_is_not_on_the_list_can_be_neither_read_nor_listed() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let secret = room.file("notes/private", "secret");
         let outcome = room.sh(&format!(
             "cat {0}; ls {1}; cat < {0}; head -c1 /etc/shadow; ls /",
@@ -28,7 +28,7 @@ fn what_is_not_on_the_list_can_be_neither_read_nor_listed() {
 #[test]
 fn credentials_stay_hidden_in_a_home_that_may_be_read() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let home = room.home();
         room.file(".ssh/id_ed25519", "secret");
         room.file(".config/gh/hosts.yml", "secret");
@@ -48,7 +48,7 @@ fn credentials_stay_hidden_in_a_home_that_may_be_read() {
 #[test]
 fn credentials_stay_hidden_in_a_home_that_may_be_written() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let home = room.home();
         room.file(".ssh/id_ed25519", "secret");
         room.profile.write = vec![home.clone()];
@@ -67,7 +67,7 @@ fn credentials_stay_hidden_in_a_home_that_may_be_written() {
 #[test]
 fn a_link_does_not_lead_to_credentials() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let home = room.home();
         room.file("keys/id", "secret");
         symlink("keys", home.join(".ssh")).unwrap();
@@ -82,7 +82,7 @@ fn a_link_does_not_lead_to_credentials() {
 #[test]
 fn what_others_obey_can_not_be_written() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let (home, work) = (room.home(), room.work());
         let obeyed = [
             "work/.git/config",
@@ -122,7 +122,7 @@ fn what_others_obey_can_not_be_written() {
 #[test]
 fn the_working_directory_does_not_bypass_the_mounts() {
     // The handle of the folder was opened outside; the files below it must nevertheless be those of the inner view.
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.file("work/.bashrc", "as it was");
     room.profile.protect = room.protected(&[]);
     let outcome = room.sh("echo bad > ./.bashrc; echo bad > /proc/self/cwd/.bashrc; pwd");
@@ -135,7 +135,7 @@ fn the_working_directory_does_not_bypass_the_mounts() {
 #[test]
 fn what_appears_in_a_protected_place_is_removed_again() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let work = room.work();
         room.profile.protect = room.protected(&[]);
         let outcome = room.sh(
@@ -173,7 +173,7 @@ fn what_appears_in_a_protected_place_is_removed_again() {
 #[test]
 fn removing_follows_no_link_out_of_the_folder() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let home = room.home();
         room.file("precious/settings.json", "precious");
         room.file("precious/hooks/pre-commit", "precious");
@@ -191,7 +191,7 @@ fn removing_follows_no_link_out_of_the_folder() {
 
 #[test]
 fn a_tree_deeper_than_any_stack_is_put_aside() {
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.profile.protect = room.protected(&[]);
     let script = format!("mkdir .idea; cd .idea; {} deep 1200", probe().display());
     let outcome = room.sh(&script);
@@ -205,7 +205,7 @@ fn a_tree_deeper_than_any_stack_is_put_aside() {
 #[test]
 fn a_protected_link_is_put_back() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         let work = room.work();
         room.file("work/real/hooks/pre-commit", "as it was");
         symlink("real", work.join(".git")).unwrap();
@@ -228,7 +228,7 @@ fn a_protected_link_is_put_back() {
 #[test]
 fn a_file_outside_can_not_be_cut_short() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outside = room.file("other", "as it was");
         let outcome = room.probe(&["steal", outside.to_str().unwrap()]);
         assert_ne!(out(&outcome), "allowed", "{mechanism:?}");
@@ -239,7 +239,7 @@ fn a_file_outside_can_not_be_cut_short() {
 #[test]
 fn a_profile_that_gives_and_takes_the_same_is_refused() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.protect = vec![room.home()];
         let refused = room.run("/bin/true", &[]);
         assert!(
@@ -256,7 +256,7 @@ fn a_profile_that_gives_and_takes_the_same_is_refused() {
 #[test]
 fn harmless_devices_work_and_no_others() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.sh(
             "echo x > /dev/null && head -c4 /dev/zero | wc -c && head -c4 /dev/urandom | wc -c; \
              for d in /dev/mem /dev/kmsg /dev/ptmx /dev/tty /dev/fuse /dev/kvm /dev/vda /dev/sda; do cat $d; done",
@@ -269,7 +269,7 @@ fn harmless_devices_work_and_no_others() {
 #[test]
 fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
     // Landlock can't exclude a place from a folder: the documentation of `sandbox` describes the consequence.
-    let mut room = Room::new(Mechanism::Landlock);
+    let mut room = TestHome::new(Mechanism::Landlock);
     room.file("work/AGENTS.md", "as it was");
     room.file("work/src/old", "");
     room.profile.protect = room.protected(&[]);
@@ -280,7 +280,7 @@ fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
 
 #[test]
 fn shared_memory_is_the_child_s_own() {
-    let room = Room::new(Mechanism::Namespaces);
+    let room = TestHome::new(Mechanism::Namespaces);
     let outcome = room
         .sh("ls /dev/shm; echo x > /dev/shm/metier-test-shared && cat /dev/shm/metier-test-shared");
     assert_eq!(out(&outcome), "x", "{outcome:?}");
@@ -291,7 +291,7 @@ fn shared_memory_is_the_child_s_own() {
 fn a_workspace_in_shared_memory_is_a_workspace() {
     let folder = tempfile::tempdir_in("/dev/shm");
     let folder = needed!(folder.map_err(|error| not_run(format!("in /dev/shm: {error}"))));
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.profile.write.push(folder.path().to_owned());
     let outcome = room.sh(&format!(
         "cd {} && echo x > y; ls /dev/shm",

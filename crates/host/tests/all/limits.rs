@@ -6,7 +6,7 @@ use std::time::Duration;
 use metier_host::child::Exit;
 use metier_host::sandbox::SandboxLimits;
 
-use crate::room::{BOTH, Room, out};
+use crate::test_home::{BOTH, TestHome, out};
 
 const MEGABYTE: u64 = 1 << 20;
 
@@ -14,7 +14,7 @@ const MEGABYTE: u64 = 1 << 20;
 #[test]
 fn processes_are_bounded() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.limits.processes = Some(20);
         room.timeout = Duration::from_secs(20);
         // The probe starts at most 1000, each of which only sleeps.
@@ -31,7 +31,7 @@ fn processes_are_bounded() {
 #[test]
 fn a_fork_bomb_is_bounded_and_leaves_nothing() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.limits = SandboxLimits {
             processes: Some(30),
             cpu_seconds: Some(2),
@@ -58,7 +58,7 @@ fn a_fork_bomb_is_bounded_and_leaves_nothing() {
 #[test]
 fn memory_is_bounded() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.limits.memory = Some(128 * MEGABYTE);
         let outcome = room.probe(&["memory", "1000"]);
         assert!(out(&outcome).starts_with("refused after"), "{outcome:?}");
@@ -69,7 +69,7 @@ fn memory_is_bounded() {
 #[test]
 fn files_are_bounded() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.limits.file_size = Some(MEGABYTE);
         let outcome = room.run("/bin/sh", &["-c", "exec head -c 5000000 /dev/zero > big"]);
         let outcome = outcome.unwrap();
@@ -89,7 +89,7 @@ fn files_are_bounded() {
 #[test]
 fn processor_time_and_open_files_are_bounded() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.profile.limits.cpu_seconds = Some(1);
         room.profile.limits.open_files = Some(50);
         let outcome = room.sh("ulimit -n; ulimit -c; ulimit -t; exec sh -c 'while :; do :; done'");
@@ -102,7 +102,7 @@ fn processor_time_and_open_files_are_bounded() {
 #[test]
 fn uncounted_memory_can_not_be_allocated() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         assert_eq!(out(&room.probe(&["memfd"])), "allowed");
         room.profile.limits.memory = Some(512 * MEGABYTE);
         room.stdin = b"input".to_vec();

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use metier_host::child::{self, ChildError, ChildSpec, Confinement, ProxyListener};
 use metier_host::sandbox::{Mechanism, NetworkAccess};
 
-use crate::room::{BOTH, Room, out, probe, shim};
+use crate::test_home::{BOTH, TestHome, out, probe, shim};
 
 // case 116
 #[test]
@@ -17,7 +17,7 @@ fn without_network_not_even_this_machine_can_be_reached() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.probe(&["connect", &address]);
         assert_eq!(
             out(&outcome),
@@ -30,7 +30,7 @@ fn without_network_not_even_this_machine_can_be_reached() {
 // case 116
 #[test]
 fn with_a_proxy_the_only_door_is_the_proxy() {
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.profile.network = NetworkAccess::Proxy;
     let outside = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = outside.local_addr().unwrap().to_string();
@@ -76,7 +76,7 @@ fn with_a_proxy_the_only_door_is_the_proxy() {
 // case 116
 #[test]
 fn a_proxy_without_a_network_of_its_own_is_refused() {
-    let mut room = Room::new(Mechanism::Landlock);
+    let mut room = TestHome::new(Mechanism::Landlock);
     room.profile.network = NetworkAccess::Proxy;
     let refused = room.run("/bin/true", &[]);
     assert!(

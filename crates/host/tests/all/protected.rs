@@ -13,7 +13,7 @@ use metier_policy::{Act, CommandLine, LineContext};
 use metier_testkit::{needed, needs::not_run, patience::wait_until};
 use rustix::fs::{CWD, RenameFlags, major, minor, renameat_with};
 
-use crate::room::{BOTH, Room};
+use crate::test_home::{BOTH, TestHome};
 use crate::world::{Place, begun};
 
 const EVERYWHERE: &[&str] = &[
@@ -660,7 +660,7 @@ fn a_place_that_becomes_a_link_or_another_after_the_grant_was_read_is_refused() 
 fn a_child_gets_the_places_that_were_resolved_or_none() {
     for mechanism in BOTH {
         for writes in [true, false] {
-            let mut room = Room::new(mechanism);
+            let mut room = TestHome::new(mechanism);
             let out = room.file("out/text", "text").parent().unwrap().to_owned();
             let out = out.canonicalize().unwrap();
             let found = fs::metadata(&out).unwrap();
@@ -675,7 +675,11 @@ fn a_child_gets_the_places_that_were_resolved_or_none() {
             }
             room.profile.identities.insert(out.clone(), known);
             let show = format!("cat {}/text", out.display());
-            assert_eq!(crate::room::out(&room.sh(&show)), "text", "{mechanism:?}");
+            assert_eq!(
+                crate::test_home::out(&room.sh(&show)),
+                "text",
+                "{mechanism:?}"
+            );
             let moved = room.home().join("moved");
             fs::rename(&out, &moved).unwrap();
             for becomes in ["link", "folder"] {

@@ -15,12 +15,12 @@ use metier_host::sandbox::{Mechanism, NetworkAccess, StandIn};
 use metier_testkit::{needed, needs};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::room::{BOTH, Room, out, shim};
+use crate::test_home::{BOTH, TestHome, out, shim};
 
 #[test]
 fn a_program_runs_and_its_output_comes_back() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.sh("echo hello; echo oops >&2; exit 3");
         assert_eq!(outcome.exit, Exit::Code(3), "{outcome:?}");
         assert_eq!(out(&outcome), "hello");
@@ -32,7 +32,7 @@ fn a_program_runs_and_its_output_comes_back() {
 
 #[test]
 fn the_strongest_mechanism_is_taken() {
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     room.mechanism = None;
     let support = child::detect(shim());
     assert_eq!(room.sh("true").mechanism, support.mechanism, "{support:?}");
@@ -40,14 +40,14 @@ fn the_strongest_mechanism_is_taken() {
 
 #[test]
 fn nothing_is_not_a_program() {
-    let refused = Room::new(Mechanism::Namespaces).run("", &[]);
+    let refused = TestHome::new(Mechanism::Namespaces).run("", &[]);
     assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
 }
 
 #[test]
 fn only_the_workspace_can_be_written() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outside = room.file("other", "as it was");
         let script = format!("echo new > inside; echo new > {}", outside.display());
         let outcome = room.sh(&script);
@@ -61,7 +61,7 @@ fn only_the_workspace_can_be_written() {
 #[test]
 fn the_environment_is_exactly_what_was_given() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.env = vec![
             ("GREETING".into(), "hello = you".into()),
             ("EMPTY".into(), "".into()),
@@ -85,7 +85,7 @@ fn variables_that_are_code_are_refused() {
         "",
         "A=B",
     ] {
-        let mut room = Room::new(Mechanism::Namespaces);
+        let mut room = TestHome::new(Mechanism::Namespaces);
         room.env.push((name.into(), "x".into()));
         let refused = room.run("/bin/true", &[]);
         assert!(
@@ -102,7 +102,7 @@ fn a_child_sees_three_descriptors_and_no_more() {
     let leak = File::open("/dev/null").unwrap();
     rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
     for mechanism in BOTH {
-        let outcome = Room::new(mechanism).probe(&["descriptors"]);
+        let outcome = TestHome::new(mechanism).probe(&["descriptors"]);
         assert_eq!(out(&outcome), "[0, 1, 2]", "{mechanism:?}");
     }
 }
@@ -111,7 +111,7 @@ fn a_child_sees_three_descriptors_and_no_more() {
 #[test]
 fn there_is_no_terminal_and_nothing_to_read() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome =
             room.sh("cat; echo x > /dev/tty; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none");
         assert_eq!(out(&outcome), "none", "{outcome:?}");
@@ -129,7 +129,7 @@ fn there_is_no_terminal_and_nothing_to_read() {
 #[test]
 fn bytes_can_be_given_to_read() {
     for mechanism in BOTH {
-        let mut room = Room::new(mechanism);
+        let mut room = TestHome::new(mechanism);
         room.stdin = vec![b'x'; 300_000];
         assert_eq!(out(&room.sh("wc -c")), "300000");
     }
@@ -140,7 +140,7 @@ fn bytes_can_be_given_to_read() {
 fn other_processes_can_not_be_inspected() {
     let own = std::process::id();
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.sh(&format!(
             "cat /proc/{own}/environ /proc/{own}/cmdline /proc/{own}/maps; cat /proc/$PPID/environ /proc/1/environ; ls /proc/{own}/fd/"
         ));
@@ -155,7 +155,7 @@ fn other_processes_can_not_be_inspected() {
 #[test]
 fn a_child_has_no_powers() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let outcome = room.sh("while read -r k v; do case $k in Cap[PE]*|NoNew*|Seccomp:) echo $k $v;; esac; done < /proc/$$/status");
         let expected =
             "CapPrm: 0000000000000000\nCapEff: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2";
@@ -163,7 +163,7 @@ fn a_child_has_no_powers() {
     }
 }
 
-fn script(room: &Room, text: &str) -> String {
+fn script(room: &TestHome, text: &str) -> String {
     let path = room.file("work/tool", text);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path.to_str().unwrap().to_owned()
@@ -173,7 +173,7 @@ fn script(room: &Room, text: &str) -> String {
 #[test]
 fn a_failed_start_is_reported_with_the_reason() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let exit = |program: &str| match room.run(program, &[]).unwrap().exit {
             Exit::NotStarted(why) => why,
             other => panic!("{program}: {other:?}"),
@@ -208,7 +208,7 @@ fn a_failed_start_is_reported_with_the_reason() {
 #[test]
 fn scripts_run_with_the_interpreter_of_their_first_line() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         for first in ["#!/bin/sh", "#!/usr/bin/env sh", "#!/usr/bin/env -S sh -e"] {
             let tool = script(&room, &format!("{first}\necho from a script\n"));
             let outcome = room.run(&tool, &[]).unwrap();
@@ -228,7 +228,7 @@ fn scripts_run_with_the_interpreter_of_their_first_line() {
 #[test]
 fn a_folder_that_is_renamed_stays_the_folder() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         room.file("work/inside/which", "the first");
         let folder = File::open(room.work().join("inside")).unwrap();
         fs::rename(room.work().join("inside"), room.work().join("elsewhere")).unwrap();
@@ -250,7 +250,7 @@ fn a_folder_that_is_renamed_stays_the_folder() {
 // case 97
 #[test]
 fn a_folder_that_is_gone_is_an_answer() {
-    let room = Room::new(Mechanism::Namespaces);
+    let room = TestHome::new(Mechanism::Namespaces);
     room.file("work/inside/which", "");
     let folder = File::open(room.work().join("inside")).unwrap();
     fs::remove_dir_all(room.work().join("inside")).unwrap();
@@ -270,7 +270,7 @@ fn a_folder_that_is_gone_is_an_answer() {
 // case 95
 #[test]
 fn without_a_mechanism_nothing_runs() {
-    let room = Room::new(Mechanism::None);
+    let room = TestHome::new(Mechanism::None);
     let refused = room.run("/bin/touch", &["made"]);
     assert!(
         matches!(refused, Err(ChildError::NoSandbox { .. })),
@@ -281,7 +281,7 @@ fn without_a_mechanism_nothing_runs() {
 
 #[test]
 fn a_shim_that_is_none_is_an_error() {
-    let room = Room::new(Mechanism::Namespaces);
+    let room = TestHome::new(Mechanism::Namespaces);
     let folder = File::open(room.work()).unwrap();
     for shim in ["/no/such/shim", "/bin/true", "/bin/cat"] {
         let spec = ChildSpec::new(
@@ -300,7 +300,7 @@ fn a_shim_that_is_none_is_an_error() {
 
 #[test]
 fn a_child_that_is_refused_leaves_no_shim_behind() {
-    let mut room = Room::new(Mechanism::Namespaces);
+    let mut room = TestHome::new(Mechanism::Namespaces);
     let folder = File::open(room.work()).unwrap();
     let link = room.home().join("shim-of-this-test");
     std::os::unix::fs::symlink(shim(), &link).unwrap();
@@ -329,7 +329,7 @@ fn the_machine_is_asked_and_not_guessed() {
 #[test]
 fn a_worker_can_be_talked_to_and_is_gone_when_dropped() {
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let folder = File::open(room.work()).unwrap();
         let mut spec = ChildSpec::new(
             shim(),
@@ -360,7 +360,7 @@ fn a_worker_can_be_talked_to_and_is_gone_when_dropped() {
 
 #[test]
 fn without_a_fence_a_child_is_still_supervised() {
-    let room = Room::new(Mechanism::None);
+    let room = TestHome::new(Mechanism::None);
     let outside = room.file("outside", "");
     let folder = File::open(room.work()).unwrap();
     let mut spec = ChildSpec::new(shim(), "/bin/sh", folder.as_fd(), Confinement::Unsandboxed);
@@ -385,7 +385,7 @@ fn without_a_fence_a_child_is_still_supervised() {
 fn an_interpreter_finds_its_library() {
     let python = needed!(needs::program("/usr/bin/python3"));
     for mechanism in BOTH {
-        let room = Room::new(mechanism);
+        let room = TestHome::new(mechanism);
         let program = python.to_str().unwrap();
         let code = "import json, os, subprocess, hashlib, tempfile; print(json.dumps([os.getcwd(), \
                     subprocess.run(['echo', 'hello'], capture_output=True).stdout.decode().strip()]))";
@@ -396,8 +396,8 @@ fn an_interpreter_finds_its_library() {
 }
 
 /// A room with a skill, its approved copy, and a folder that was not approved. Each has a `tool` that prints its own folder's name.
-fn with_skill() -> Room {
-    let mut room = Room::new(Mechanism::Namespaces);
+fn with_skill() -> TestHome {
+    let mut room = TestHome::new(Mechanism::Namespaces);
     for name in ["skill", "judged", "unapproved"] {
         let text = format!("#!/bin/sh\necho {name}\n");
         let tool = room.file(&format!("{name}/tool"), &text);
@@ -412,7 +412,7 @@ fn with_skill() -> Room {
 
 /// Starts a program in a folder, and runs a function as soon as the mounts exist.
 fn run_after_mounts(
-    room: &Room,
+    room: &TestHome,
     program: &Path,
     args: &[&str],
     meanwhile: &dyn Fn(),

@@ -12,8 +12,8 @@ use metier_sdk::wire::method;
 use metier_testkit::patience::wait_until;
 use serde_json::json;
 
-use crate::room::probe;
 use crate::session::{Desk, PATIENCE, hello};
+use crate::test_home::probe;
 
 /// The signal of a call that is not allowed.
 const SIGSYS: i32 = 31;

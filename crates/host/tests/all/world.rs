@@ -26,8 +26,8 @@ use metier_testkit::patience::{in_time, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::room::shim;
 use crate::session::{Desk, PATIENCE, hello, lives, script};
+use crate::test_home::shim;
 
 /// A skill, a project, a home, and the granted permissions.
 pub(crate) struct Place {
@@ -408,7 +408,7 @@ fn a_variable_is_set_for_later_children_and_no_others() {
     place.with(|world| {
         let act = |act: Act| world.act(&begun(&place.permit(act)));
         let shown = || match act(show()) {
-            Ok(ActResult::Child(outcome, _)) => crate::room::out(&outcome),
+            Ok(ActResult::Child(outcome, _)) => crate::test_home::out(&outcome),
             other => panic!("{other:?}"),
         };
         assert_eq!(shown(), "red");

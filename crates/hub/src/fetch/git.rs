@@ -21,6 +21,7 @@ use super::{
     error::{FetchError, SkillProblem},
     files::{EntryKind, FolderName, SourceFiles, TreeBuilder, below},
     git_links::{CommitNames, ResolvedLinks},
+    git_messages::{self, GitProblem},
     quarantine::QuarantineRoom,
 };
 use crate::source::GitSource;
@@ -276,19 +277,20 @@ impl<'a> GitFiles<'a> {
         let Err(FetchError::Git { message, .. }) = &first else {
             return first.map(|_| ());
         };
-        if message.contains("object format") {
-            self.create_repository("sha256")?;
-        } else if message.contains("dumb http") {
-            // A plain file server can't omit the history.
-            arguments
-                .retain(|argument| *argument != "--depth=1" && *argument != "--filter=blob:none");
-        } else if message.contains("couldn't find remote ref") || message.contains("not our ref") {
-            return Err(FetchError::NoReference {
-                source_name: self.source_name.clone(),
-                reference: wanted.to_owned(),
-            });
-        } else {
-            return first.map(|_| ());
+        match git_messages::problem(message) {
+            Some(GitProblem::OtherHash) => self.create_repository("sha256")?,
+            Some(GitProblem::NoShallowFetch) => {
+                arguments.retain(|argument| {
+                    *argument != "--depth=1" && *argument != "--filter=blob:none"
+                });
+            }
+            Some(GitProblem::NoReference) => {
+                return Err(FetchError::NoReference {
+                    source_name: self.source_name.clone(),
+                    reference: wanted.to_owned(),
+                });
+            }
+            Some(GitProblem::NoCredentials) | None => return first.map(|_| ()),
         }
         self.git(&arguments, &[], Some(&self.remote), MAX_REFERENCES)?;
         Ok(())

@@ -35,6 +35,7 @@ use url::Url;
 use super::{
     access::{GitRemote, GitRun, ObjectReader},
     error::FetchError,
+    git_messages::{self, GitProblem},
     host_access::HostAccess,
     host_ssh::SshBridge,
 };
@@ -146,12 +147,7 @@ pub(super) fn run(access: &HostAccess, run: &GitRun<'_>) -> Result<Vec<u8>, Fetc
     else {
         return result;
     };
-    let demands = [
-        "could not read Username",
-        "Authentication failed",
-        "terminal prompts disabled",
-    ];
-    if !demands.iter().any(|text| message.contains(text)) {
+    if git_messages::problem(message) != Some(GitProblem::NoCredentials) {
         return result;
     }
     let Some(header) = credential(access, run, url) else {

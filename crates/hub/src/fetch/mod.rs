@@ -15,6 +15,7 @@ mod files;
 mod folder;
 mod git;
 mod git_links;
+mod git_messages;
 mod host_access;
 mod host_git;
 mod host_ssh;

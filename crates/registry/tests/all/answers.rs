@@ -7,11 +7,15 @@ use base64::Engine as _;
 use metier_package::registry_api::{SIGNATURE_HEADER, SIGNER_HEADER};
 use metier_testkit::patience;
 
-use crate::stage::{Stage, get, package, send};
+use crate::test_registry::{TestRegistry, get, package, send};
 
 /// A registry with one skill, and its address.
-fn served() -> (Stage, metier_registry::http::BackgroundServer, String) {
-    let stage = Stage::new();
+fn served() -> (
+    TestRegistry,
+    metier_registry::http::BackgroundServer,
+    String,
+) {
+    let stage = TestRegistry::new();
     let token = stage.token("ada", "publish:*");
     stage.publish(&token, "pdf", "1.0.0");
     let server = stage.serve();
@@ -65,7 +69,7 @@ fn a_document_that_did_not_change_is_not_sent_again() {
 
 #[test]
 fn publishing_answers_with_what_became_of_it() {
-    let stage = Stage::new();
+    let stage = TestRegistry::new();
     let token = stage.token("ada", "publish:*");
     let server = stage.serve();
     let url = format!("{}/api/v1/packages", server.url());

@@ -17,7 +17,7 @@ use metier_package::{
 use semver::{Version, VersionReq};
 use serde_json::Value;
 
-use crate::stage::{Stage, package, upload};
+use crate::test_registry::{TestRegistry, package, upload};
 
 /// A cache without a disk.
 #[derive(Default)]
@@ -129,7 +129,7 @@ impl RegistryTransport for Middle {
 
 /// A registry with `pdf` 1.0.0, a connection to it and a cache.
 struct Run {
-    stage: Stage,
+    stage: TestRegistry,
     token: String,
     address: RegistryAddress,
     middle: Middle,
@@ -139,7 +139,7 @@ struct Run {
 
 impl Run {
     fn new() -> Self {
-        let stage = Stage::new();
+        let stage = TestRegistry::new();
         let token = stage.token("ada", "publish:*");
         stage.publish(&token, "pdf", "1.0.0");
         let server = stage.serve();
@@ -342,7 +342,7 @@ fn a_registry_that_goes_back_in_time_is_refused() {
     run.stage.publish(&run.token, "pdf", "1.1.0");
     run.pdf().unwrap();
     // A backup from before the second version.
-    let older = Stage::new();
+    let older = TestRegistry::new();
     let token = older.token("ada", "publish:*");
     older.publish(&token, "pdf", "1.0.0");
     let restored = older.registry.log(0, 10).unwrap();
@@ -371,7 +371,7 @@ fn a_registry_that_rewrote_its_log_is_refused() {
     run.pdf().unwrap();
     // As long as before, then longer, with another first entry.
     for more in 0..2 {
-        let other = Stage::new();
+        let other = TestRegistry::new();
         let token = other.token("eve", "publish:*");
         other.publish(&token, "pdf", "1.0.0");
         for number in 0..more {

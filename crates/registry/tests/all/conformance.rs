@@ -8,7 +8,7 @@ use metier_registry::{
     VersionState,
 };
 
-use crate::stage::NOW;
+use crate::test_registry::NOW;
 
 /// Creates an empty database in a folder. Creating it again there opens the same one.
 type MakeDatabase = fn(&std::path::Path) -> Box<dyn RegistryDatabase>;

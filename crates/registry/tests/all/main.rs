@@ -6,4 +6,4 @@ mod client;
 mod conformance;
 mod kept_versions;
 mod openapi;
-mod stage;
+mod test_registry;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Answer, Stage, get, package, send};
+use crate::test_registry::{Answer, TestRegistry, get, package, send};
 
 fn described() -> Value {
-    let stage = Stage::new();
+    let stage = TestRegistry::new();
     let server = stage.serve();
     get(&format!("{}/api/v1/openapi.json", server.url())).json()
 }
@@ -73,7 +73,7 @@ fn every_route_is_described_and_exists() {
 #[test]
 fn the_answers_are_what_is_described() {
     let document = described();
-    let stage = Stage::new();
+    let stage = TestRegistry::new();
     let token = stage.token("ada", "publish:*");
     let server = stage.serve();
     let url = |path: &str| format!("{}{path}", server.url());

@@ -17,6 +17,8 @@ use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use metier::Error;
 use subtle::ConstantTimeEq as _;
 
+use crate::page::USED_LINK;
+
 use super::{
     answer::Refusal,
     instance::{DaemonToken, secret},
@@ -254,7 +256,7 @@ impl Access {
             .position(|(known, _)| is_same(known, code));
         let Some(found) = found else {
             return Err(
-                Refusal::new(401, "used-link", "this link was used before, or is too old")
+                Refusal::new(401, USED_LINK, "this link was used before, or is too old")
                     .hint("`metier ui` creates another link"),
             );
         };

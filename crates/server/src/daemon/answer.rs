@@ -12,6 +12,8 @@ use metier::{Error, ErrorKind};
 use metier_wire::{ErrorBody, ErrorDocument};
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::page;
+
 /// The largest body of a request, and how long it may take to arrive.
 const MAX_BODY: usize = 1 << 20;
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -49,6 +51,11 @@ impl Refusal {
     /// A refusal because the request itself is wrong.
     pub(super) fn usage(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(400, "usage", message)
+    }
+
+    /// The same for people: a page.
+    pub(super) fn into_page(self) -> Response {
+        page::refused(self.status, self.code, &self.message)
     }
 
     /// The document of an error, as bytes.

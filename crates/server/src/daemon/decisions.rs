@@ -183,7 +183,7 @@ pub(super) async fn status(State(state): Shared) -> ApiResult {
         sources: SourceRow::all(inventory),
         agents: AgentSkillsRow::all(inventory),
         watch: WatchRow::from(state.live.watching()),
-        sessions: state.sessions.count(),
+        sessions: state.conversations.count(),
         approvals: state.approvals().len(),
     }))
 }
@@ -204,7 +204,7 @@ pub(super) async fn metrics(State(state): Shared) -> Response {
             _ => 0,
         },
         is_polling: matches!(watching, WatchState::Polled(_)),
-        sessions: state.sessions.count(),
+        sessions: state.conversations.count(),
         approvals: state.approvals().len(),
     });
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

@@ -330,7 +330,7 @@ impl Gate {
                 Ok(response) => response,
                 Err(never) => match never {},
             },
-            Err(refusal) if is_page => page::refused(refusal.status, &refusal.message),
+            Err(refusal) if is_page => refusal.into_page(),
             Err(refusal) => refusal.into_response(),
         };
         let (status, took) = (response.status().as_u16(), started.elapsed());
@@ -389,7 +389,7 @@ impl Gate {
 async fn unknown(headers: HeaderMap) -> Response {
     let message = "not found";
     if is_for_people(&headers) {
-        return page::refused(404, message);
+        return page::refused(404, "not-found", message);
     }
     Refusal::new(404, "not-found", message)
         .hint("GET /api/v1/openapi.json describes all addresses")
@@ -417,7 +417,7 @@ async fn login(
     let cookie = match state.access.redeem(&code) {
         Ok(cookie) => cookie,
         Err(refusal) if is_for_people(&headers) => {
-            return Ok(page::refused(refusal.status, &refusal.message));
+            return Ok(refusal.into_page());
         }
         Err(refusal) => return Err(refusal),
     };

@@ -10,13 +10,14 @@
 //! | `listen` | connections: limits, TLS, sockets of the service manager, the gate |
 //! | `access`, `instance` | tokens, cookies, `Host` and `Origin`; one daemon for each data folder |
 //! | `routes` | every address, and the description of them |
-//! | `skills`, `decisions`, `accounts`, `sessions`, `execute`, `installing` | what the addresses do; the page itself is `crate::page` |
+//! | `skills`, `decisions`, `accounts`, `conversations`, `execute`, `installing` | what the addresses do; the page itself is `crate::page` |
 //! | `plans` | plans to install and update, until they are decided about |
 //! | `socket`, `events`, `event_log` | WebSocket and server-sent events |
 
 pub(crate) mod access;
 mod accounts;
 mod answer;
+mod conversations;
 mod decisions;
 mod event_log;
 mod events;
@@ -27,7 +28,6 @@ mod listen;
 mod metrics;
 mod plans;
 mod routes;
-mod sessions;
 mod skills;
 mod socket;
 mod state;
@@ -182,7 +182,7 @@ pub fn serve_daemon(
         Ok(())
     });
     state.questions.close();
-    state.sessions.end_all();
+    state.conversations.end_all();
     state.live.save_verdicts();
     runtime.shutdown_timeout(GRACE);
     tracing::info!("ended");

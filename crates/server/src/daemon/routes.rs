@@ -11,7 +11,7 @@ use metier_wire::{NamedSchema, schemas, served_schemas};
 use serde_json::{Map, Value, json};
 
 use super::{
-    accounts, answer, decisions, events, installing, sessions, skills, state::DaemonState,
+    accounts, answer, conversations, decisions, events, installing, skills, state::DaemonState,
 };
 
 /// Where the interface begins.
@@ -275,29 +275,29 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation("post", "/undo", "Undo the last change", Document(200, "undo"), || post(installing::undo))
         .body("undo_request"),
     operation("get", "/sessions", "Sessions of agents", Document(200, "sessions"), || {
-        get(sessions::list)
+        get(conversations::list)
     }),
     operation("post", "/sessions", "Give a task to an agent", Document(201, "session"), || {
-        post(sessions::start)
+        post(conversations::start)
     })
     .body("start_request"),
     operation("get", "/sessions/{id}", "One session", Document(200, "session"), || {
-        get(sessions::one)
+        get(conversations::one)
     }),
-    operation("delete", "/sessions/{id}", "End a session", Done, || delete(sessions::end)),
+    operation("delete", "/sessions/{id}", "End a session", Done, || delete(conversations::end)),
     operation(
         "post",
         "/sessions/{id}/messages",
         "Send a message to the agent of a session",
         Document(202, "session"),
-        || post(sessions::message),
+        || post(conversations::message),
     )
     .body("message_request"),
     operation("post", "/sessions/{id}/stop", "Stop the turn of a session", Done, || {
-        post(sessions::stop)
+        post(conversations::stop)
     }),
     operation("get", "/sessions/{id}/events", "The events of a session", Events, || {
-        get(sessions::session_events)
+        get(conversations::conversation_events)
     }),
     operation(
         "get",

@@ -19,13 +19,13 @@ use tokio::sync::{Semaphore, watch};
 use super::{
     access::Access,
     answer::{ApiError, Refusal},
+    conversations::ServedConversations,
     event_log::EventLog,
     metrics::Metrics,
     plans::KeptPlans,
-    sessions::Sessions,
 };
 
-/// Skills that are executed, and sessions that are opened, at a time.
+/// Skills that are executed, and conversations that are opened, at a time.
 const LONG_AT_ONCE: usize = 64;
 
 /// Requests that wait for a thread.
@@ -42,7 +42,7 @@ const MAX_EVENT_BYTES: usize = 4 << 20;
 /// How long a question waits for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The name of the session of requests that belong to none.
+/// The id for questions of requests that belong to no conversation.
 pub(super) const NO_SESSION: &str = "requests";
 
 /// What all requests share.
@@ -51,8 +51,8 @@ pub(super) struct DaemonState {
     pub(super) access: Access,
     pub(super) events: Arc<EventLog>,
     pub(super) metrics: Metrics,
-    pub(super) sessions: Sessions,
-    /// Questions of requests that belong to no session.
+    pub(super) conversations: ServedConversations,
+    /// Questions of requests that belong to no conversation.
     pub(super) questions: ApprovalQueue,
     pub(super) pages: ListPages,
     pub(super) plans: KeptPlans,
@@ -97,7 +97,7 @@ impl DaemonState {
         Self {
             live,
             access,
-            sessions: Sessions::default(),
+            conversations: ServedConversations::default(),
             events,
             metrics: Metrics::default(),
             questions,
@@ -161,7 +161,9 @@ impl DaemonState {
     /// Every question that waits for an answer.
     pub(super) fn approvals(&self) -> Vec<ApprovalRow> {
         let own = rows(NO_SESSION, &self.questions);
-        own.into_iter().chain(self.sessions.approvals()).collect()
+        own.into_iter()
+            .chain(self.conversations.approvals())
+            .collect()
     }
 
     /// Answers a question; returns whether it was open.
@@ -174,7 +176,7 @@ impl DaemonState {
         };
         match session {
             NO_SESSION => self.questions.answer(number, reply),
-            session => self.sessions.answer(session, number, reply),
+            session => self.conversations.answer(session, number, reply),
         }
     }
 }
@@ -190,7 +192,7 @@ fn approval_id(session: &str, pending: &metier::PendingApproval) -> String {
     format!("{session}.{}", pending.id)
 }
 
-/// A queue whose questions and answers are reported as events of the daemon, and of the session if there is one.
+/// A queue whose questions and answers are reported as events of the daemon, and of the conversation if there is one.
 pub(super) fn announced(
     session: String,
     events: &Arc<EventLog>,

@@ -66,7 +66,7 @@ pub(super) fn addresses() -> [String; 3] {
 
 pub(super) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
-        return super::refused(404, "there is no such file");
+        return super::refused(404, "not-found", "there is no such file");
     };
     let tag = format!("\"{}\"", version());
     let known = headers.get(header::IF_NONE_MATCH);

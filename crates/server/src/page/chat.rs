@@ -105,8 +105,8 @@ fn resumable(one: Part<'_>, visit: &Visit) -> Markup {
     }
 }
 
-/// One session.
-pub(super) async fn session(
+/// One conversation.
+pub(super) async fn conversation(
     State(api): State<Api>,
     visit: Visit,
     Path(id): Path<String>,
@@ -152,7 +152,7 @@ pub(super) async fn session(
     view.live("session_ended").into_response()
 }
 
-/// Starts a session, or continues a conversation.
+/// Starts a conversation, or continues one.
 pub(super) async fn start(State(api): State<Api>, visit: Visit, sent: CheckedForm) -> Response {
     let mut body =
         json!({ "task": sent.field("task"), "orchestrate": sent.field("orchestrate") == "true" });
@@ -202,7 +202,7 @@ pub(super) async fn stop(
     .await
 }
 
-/// Ends the session.
+/// Ends the conversation.
 pub(super) async fn end(
     State(api): State<Api>,
     Path(id): Path<String>,

@@ -59,13 +59,14 @@ impl<S: Send + Sync> FromRequest<S> for CheckedForm {
         let visit = request.extensions().get::<PageVisit>().cloned();
         let fields = Form::<Vec<(String, String)>>::from_request(request, state).await;
         let Ok(Form(fields)) = fields else {
-            return Err(layout::refused(400, "the form can't be read"));
+            return Err(layout::refused(400, "form", "the form can't be read"));
         };
         let form = Self { fields };
         match visit.is_some_and(|visit| visit.is_sent_by_us(form.field(TOKEN))) {
             true => Ok(form),
             false => Err(layout::refused(
                 403,
+                "form",
                 "this form was not sent from this page, or is older than the last login",
             )),
         }

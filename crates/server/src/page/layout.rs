@@ -150,15 +150,18 @@ fn framed(title: &str, is_live: bool, body: &Markup) -> Markup {
     }
 }
 
+/// The code of the refusal of a one-time link that was used before, or is too old. The page shows its message.
+pub(crate) const USED_LINK: &str = "used-link";
+
 /// A refusal before there is a view: without a cookie, or of a form that is not ours.
-pub(crate) fn refused(status: u16, message: &str) -> Response {
+pub(crate) fn refused(status: u16, code: &str, message: &str) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
     let is_stranger = status == StatusCode::UNAUTHORIZED;
     let body = html! {
         main #main .alone tabindex="-1" {
             @if is_stranger {
                 h1 { "Sign in" }
-                @if message.contains("link") { p { (message) "." } }
+                @if code == USED_LINK { p { (message) "." } }
                 p { "Run this in a terminal. It opens the page with a link that works once:" }
                 pre.command { code { "metier ui" } }
                 p.faint { "Programs use " code { "/api/v1" } ", " code { "/ws" } " and " code { "/mcp" } " with the token." }

@@ -41,7 +41,7 @@ use axum::{Router, routing::get};
 use crate::daemon::access::FORMS;
 
 use api::Api;
-pub(crate) use layout::{entered, refused};
+pub(crate) use layout::{USED_LINK, entered, refused};
 
 /// Where the files of the page are. They need no cookie: they are the same for everyone.
 pub(crate) const ASSETS: &str = "/assets/";
@@ -84,7 +84,7 @@ pub(crate) fn router(programs: Router) -> Router {
         .route("/compose", get(compose::show))
         .route("/install", get(install::show))
         .route("/chat", get(chat::show))
-        .route("/chat/{id}", get(chat::session))
+        .route("/chat/{id}", get(chat::conversation))
         .route("/receipts", get(receipts::show))
         .route("/usage", get(usage::show))
         .route("/assets/{name}", get(assets::file));

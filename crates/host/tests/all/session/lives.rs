@@ -13,7 +13,7 @@ use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
 
 use super::{Desk, PATIENCE, Script, check, hello, text};
-use crate::room::probe;
+use crate::test_home::probe;
 
 /// A clock that only advances during a wait, or when a test advances it.
 #[derive(Clone, Default)]

@@ -13,7 +13,7 @@ use metier_testkit::needed;
 
 use super::{
     User, listing, manifest, names, noise, opened, parsed, refused,
-    server::{Server, answer, redirect},
+    server::{Server, answer, missing, ok, redirect},
     typed,
 };
 
@@ -413,6 +413,72 @@ fn a_server_that_leaves_nothing_out_works_too() {
         .fetch(&format!("git+{}", server.url("/repo/.git")))
         .unwrap();
     assert_eq!(skills.len(), 2);
+}
+
+/// A server that only has files, as a web server without git's program has. It announces no protocol of git.
+fn plain_files(user: &User) -> Server {
+    let root = user.files("repo/.git");
+    git(&root, &["update-server-info"]);
+    Server::start(move |asked| {
+        let path = asked.path.split('?').next().unwrap_or_default();
+        let file = path.strip_prefix("/repo/.git/").map(|name| root.join(name));
+        file.and_then(|file| fs::read(file).ok())
+            .map_or_else(missing, ok)
+    })
+}
+
+#[test]
+fn a_plain_file_server_works_too() {
+    needed!(metier_testkit::needs::program("git"));
+    let user = User::new();
+    repository(&user);
+    let server = plain_files(&user);
+    let skills = user.fetch(&format!("git+{}", server.url("/repo/.git")));
+    assert_eq!(skills.unwrap().len(), 2);
+}
+
+#[test]
+fn a_repository_with_the_longer_hash_is_fetched() {
+    needed!(metier_testkit::needs::program("git"));
+    let user = User::new();
+    user.write("repo/skills/pdf/SKILL.md", manifest("pdf"));
+    let repo = user.files("repo");
+    git(&repo, &["init", "--quiet", "--object-format=sha256"]);
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "--quiet", "-m", "one"]);
+    let commit = git(&repo, &["rev-parse", "HEAD"]);
+    assert_eq!(commit.len(), 64);
+    let server = served(&user);
+    for source in [
+        from_folder(&user, ""),
+        format!("git+{}", server.url("/repo/.git")),
+    ] {
+        let skills = user.fetch(&source).unwrap();
+        assert_eq!(skills[0].origin.commit.as_ref(), Some(&commit), "{source}");
+    }
+}
+
+#[test]
+fn a_reference_that_a_repository_does_not_have_is_named() {
+    needed!(metier_testkit::needs::program("git"));
+    let user = User::new();
+    repository(&user);
+    let absent = "0123456789012345678901234567890123456789";
+    let server = served(&user);
+    for source in [
+        from_folder(&user, &format!("#{absent}")),
+        format!("git+{}#{absent}", server.url("/repo/.git")),
+    ] {
+        let error = user.fetch(&source).unwrap_err();
+        assert!(matches!(error, FetchError::NoReference { .. }), "{error}");
+    }
+    // A repository without a commit has no HEAD.
+    let empty = user.files("empty");
+    fs::create_dir_all(&empty).unwrap();
+    git(&empty, &["init", "--quiet"]);
+    let error = user.fetch(&format!("git+file://{}", typed(&empty)));
+    let error = error.unwrap_err();
+    assert!(matches!(error, FetchError::NoReference { .. }), "{error}");
 }
 
 #[test]

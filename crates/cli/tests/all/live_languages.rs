@@ -11,8 +11,8 @@ use metier_model::Source;
 use serde_json::Value;
 
 use crate::{
-    live_room::{Live, left_running},
-    stage::field,
+    live_session::{Live, left_running},
+    skill_project::field,
 };
 
 /// The skill, without the file that is run.
@@ -39,14 +39,14 @@ register_hook("after_tool_result", after)
 "#;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guise {
+enum CodeLanguage {
     Starlark,
     Python,
     TypeScript,
     Rust,
 }
 
-impl Guise {
+impl CodeLanguage {
     const ALL: [Self; 4] = [Self::Starlark, Self::Python, Self::TypeScript, Self::Rust];
 
     /// The file that is run.
@@ -66,9 +66,9 @@ impl Guise {
         context.write("greeting.txt", "Hello\n");
         context.write("secret.txt", "the secret\n");
         let code = match self {
-            Self::Starlark => include_str!("../guises/main.star"),
-            Self::Python => include_str!("../guises/main.py"),
-            Self::TypeScript => include_str!("../guises/main.ts"),
+            Self::Starlark => include_str!("../languages/main.star"),
+            Self::Python => include_str!("../languages/main.py"),
+            Self::TypeScript => include_str!("../languages/main.ts"),
             Self::Rust => "",
         };
         live.skill("herald", FRONT, ASKS, (self.file(), code));
@@ -124,59 +124,62 @@ fn herald() -> PathBuf {
 }
 
 /// Runs the skill through its life; returns its receipts, the oldest first, without the parts that always differ.
-fn life(guise: Guise) -> Vec<String> {
-    let live = guise.live();
+fn life(language: CodeLanguage) -> Vec<String> {
+    let live = language.live();
     let listed = live.json(&["list"]);
     let skills = listed["skills"].as_array().unwrap();
     let herald = skills.iter().find(|skill| skill["name"] == "herald");
-    assert_eq!(herald.unwrap()["status"], "ready", "{guise:?}: {listed}");
+    assert_eq!(herald.unwrap()["status"], "ready", "{language:?}: {listed}");
 
     let picked = live.json(&["select", "please greet Ada"]);
     let pick = &picked["picks"][0];
-    assert_eq!(pick["name"], "herald", "{guise:?}: {picked}");
-    assert_eq!(pick["why"][0]["signal"], "keyword", "{guise:?}: {picked}");
+    assert_eq!(pick["name"], "herald", "{language:?}: {picked}");
+    assert_eq!(
+        pick["why"][0]["signal"], "keyword",
+        "{language:?}: {picked}"
+    );
 
     let call = ["call", "herald", "greet", r#"{"who":"Ada"}"#];
     let refused = live.run(&call);
-    assert_eq!(refused.code, 1, "{guise:?}: {}", refused.snapshot());
+    assert_eq!(refused.code, 1, "{language:?}: {}", refused.snapshot());
     let asked: Vec<&str> = refused.stderr.lines().map(str::trim).collect();
     for want in ASKS {
-        assert!(asked.contains(want), "{guise:?}: {}", refused.snapshot());
+        assert!(asked.contains(want), "{language:?}: {}", refused.snapshot());
     }
-    let program = format!("shell:exec({} *)", guise.file());
+    let program = format!("shell:exec({} *)", language.file());
     assert_eq!(
         asked.contains(&program.as_str()),
-        guise != Guise::Starlark,
-        "{guise:?}: {}",
+        language != CodeLanguage::Starlark,
+        "{language:?}: {}",
         refused.snapshot()
     );
-    assert!(!live.stage.has("note.txt"), "{guise:?}");
+    assert!(!live.stage.has("note.txt"), "{language:?}");
 
     let approved = live.run(&["permissions", "herald", "--approve"]);
-    assert_eq!(approved.code, 0, "{guise:?}: {}", approved.snapshot());
+    assert_eq!(approved.code, 0, "{language:?}: {}", approved.snapshot());
     let tools = live.json(&["tools", "herald"]);
     let tools = tools["tools"].as_array().unwrap().iter();
     let names: Vec<&str> = tools.map(|tool| field(tool, "name")).collect();
-    assert_eq!(names, ["herald__greet", "herald__peek"], "{guise:?}");
+    assert_eq!(names, ["herald__greet", "herald__peek"], "{language:?}");
 
     let plain = live.json(&call);
-    assert_eq!(plain["output"], "Hello, Ada", "{guise:?}: {plain}");
+    assert_eq!(plain["output"], "Hello, Ada", "{language:?}: {plain}");
     let polite = live.json(&[&["--skills", "polite"][..], &call].concat());
-    assert_eq!(polite["output"], "Hello, Countess Ada!", "{guise:?}");
-    assert_eq!(polite["is_error"], false, "{guise:?}");
-    assert_eq!(live.stage.context.read("note.txt"), "Hello", "{guise:?}");
+    assert_eq!(polite["output"], "Hello, Countess Ada!", "{language:?}");
+    assert_eq!(polite["is_error"], false, "{language:?}");
+    assert_eq!(live.stage.context.read("note.txt"), "Hello", "{language:?}");
 
     let peek = live.run(&["call", "herald", "peek"]);
-    assert_eq!(peek.code, 1, "{guise:?}: {}", peek.snapshot());
-    assert!(!peek.stdout.contains("the secret"), "{guise:?}");
+    assert_eq!(peek.code, 1, "{language:?}: {}", peek.snapshot());
+    assert!(!peek.stdout.contains("the secret"), "{language:?}");
     let wanted = "file:read";
     assert!(
         peek.stdout.contains(wanted),
-        "{guise:?}: {}",
+        "{language:?}: {}",
         peek.snapshot()
     );
 
-    assert_eq!(left_running(&live), [""; 0], "{guise:?}");
+    assert_eq!(left_running(&live), [""; 0], "{language:?}");
     let mut receipts = live.stage.receipts();
     receipts.reverse();
     let own = receipts.iter().filter(|receipt| {
@@ -199,36 +202,39 @@ fn normal(live: &Live, receipt: &Value) -> String {
 #[test]
 fn what_is_written_down_is_the_same_whatever_a_skill_is_written_in() {
     let lives: Vec<Vec<String>> = std::thread::scope(|scope| {
-        let all = Guise::ALL.map(|guise| scope.spawn(move || life(guise)));
+        let all = CodeLanguage::ALL.map(|language| scope.spawn(move || life(language)));
         all.into_iter().map(|life| life.join().unwrap()).collect()
     });
-    let expected = include_str!("live_guises.txt");
+    let expected = include_str!("live_languages.txt");
     let table = lives[0].join("\n");
     if env::var_os("METIER_BLESS").is_some() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/live_guises.txt");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/live_languages.txt");
         fs::write(file, format!("{table}\n")).unwrap();
     } else {
         assert_eq!(table, expected.trim_end(), "METIER_BLESS=1 rewrites it");
     }
-    for (guise, life) in Guise::ALL.iter().zip(&lives).skip(1) {
-        assert_eq!(*life, lives[0], "{guise:?} is not as Starlark");
+    for (language, life) in CodeLanguage::ALL.iter().zip(&lives).skip(1) {
+        assert_eq!(*life, lives[0], "{language:?} is not as Starlark");
     }
 }
 
 /// The sandbox of a skill is recorded when it is activated; it differs, and nothing else does.
 #[test]
 fn what_confines_a_skill_is_written_down_when_it_is_activated() {
-    for (guise, expected) in [(Guise::Starlark, "worker"), (Guise::Python, "namespaces")] {
-        let mut live = guise.live();
+    for (language, expected) in [
+        (CodeLanguage::Starlark, "worker"),
+        (CodeLanguage::Python, "namespaces"),
+    ] {
+        let mut live = language.live();
         live.roots = vec![(Source::User, "skills")];
         let called = live.run(&["--approve-skills", "herald", "call", "herald", "peek"]);
-        assert_eq!(called.code, 1, "{guise:?}: {}", called.snapshot());
+        assert_eq!(called.code, 1, "{language:?}: {}", called.snapshot());
         let receipts = live.stage.receipts();
         let is_start = |receipt: &&Value| field(receipt, "act") == "skill:activate";
         let start = receipts.iter().find(is_start).unwrap();
         assert!(
             field(start, "sandbox").starts_with(expected),
-            "{guise:?}: {start}"
+            "{language:?}: {start}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! How long a catalog against a project takes: `cargo run --release -p metier-select --example catalog [SKILLS] [FILES]`.
+//! How long a catalog against a project takes: `cargo bench -p metier-select --bench catalog -- [SKILLS] [FILES]`.
 //!
 //! `shared` is a typical catalog: most skills have the same few patterns. In `distinct` no two skills share a pattern
 //! or a keyword, which is the worst case.
@@ -14,9 +14,10 @@ const ENDINGS: &[&str] = &[
 ];
 
 fn main() {
+    // Cargo adds `--bench`.
     let mut numbers = std::env::args()
         .skip(1)
-        .map(|text| text.parse().unwrap_or(0));
+        .filter_map(|text| text.parse().ok());
     let skills = numbers.next().unwrap_or(10_000);
     let files = numbers.next().unwrap_or(5_000);
     let files: Vec<String> = (0..files)

@@ -13,14 +13,14 @@ use metier_config::Config;
 use metier_runtime::{Status, live::Runtime};
 use metier_store::Store;
 
-use crate::stage::{Error, Judging, Stage};
+use crate::environment::{BenchEnvironment, Error, Judging};
 
 /// The time that is used for everything that is written.
 pub(crate) const NOW: &str = "2026-01-02T03:04:05.678Z";
 
 /// Skills and a store on a disk.
 pub(crate) struct Disk {
-    stage: Stage,
+    stage: BenchEnvironment,
     database: PathBuf,
     /// The skills with code.
     approved: Vec<String>,
@@ -38,7 +38,7 @@ impl Disk {
         chosen: ChosenModel,
     ) -> Result<Self, Error> {
         Ok(Self {
-            stage: Stage::new(metier, folder, roots, true, Config::default())?,
+            stage: BenchEnvironment::new(metier, folder, roots, true, Config::default())?,
             database: std::fs::canonicalize(folder)?.join("metier.db"),
             approved: approved.iter().map(|&name| name.to_owned()).collect(),
             chosen,

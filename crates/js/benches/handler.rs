@@ -1,8 +1,4 @@
-//! How long a handler takes, in one process: from engine start to the first answer, and afterwards.
-//!
-//! ```text
-//! cargo run --release -p metier-js --example handler
-//! ```
+//! How long a handler takes, in one process: from engine start to the first answer, and afterwards: `cargo bench -p metier-js --bench handler`.
 #![expect(clippy::print_stdout, reason = "it is there to print")]
 
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! The skill of `tests/all/live_guises.rs` as a program of its own.
+//! The skill of `tests/all/live_languages.rs` as a program of its own.
 
 use std::process::ExitCode;
 

@@ -6,19 +6,19 @@ use metier_testkit::{
 };
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::skill_project::SkillProject;
 
 /// A machine with a model.
-pub(crate) struct AgentRoom {
-    pub(crate) stage: Stage,
+pub(crate) struct TestAgent {
+    pub(crate) stage: SkillProject,
     pub(crate) server: ModelServer,
 }
 
-impl AgentRoom {
+impl TestAgent {
     /// A model that plays these turns, one for each request, and skills that the test writes.
     pub(crate) fn new(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let server = ModelServer::start(script);
-        let mut stage = Stage::new();
+        let mut stage = SkillProject::new();
         stage
             .context
             .env("METIER_MODEL", "anthropic/test-model")

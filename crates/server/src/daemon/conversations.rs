@@ -1,4 +1,5 @@
-//! Sessions of agents: each one has a thread, a log of its events, and questions that wait for answers.
+//! Conversations that the daemon holds: each one has a thread, a log of its events, and questions that wait for answers. The addresses and the
+//! documents call them sessions.
 
 use std::{
     collections::BTreeMap,
@@ -34,32 +35,32 @@ use super::{
     state::{self, DaemonState},
 };
 
-/// Sessions at a time, and how many of those that ended are still shown.
-const MAX_SESSIONS: usize = 256;
+/// Conversations at a time, and how many of those that ended are still shown.
+const MAX_CONVERSATIONS: usize = 256;
 const MAX_ENDED: usize = 64;
 
-/// How much of its events a session keeps.
+/// How much of its events a conversation keeps.
 const MAX_EVENTS: usize = 2_048;
 const MAX_EVENT_BYTES: usize = 1 << 20;
 
-/// How long a session waits for the next message.
+/// How long a conversation waits for the next message.
 const IDLE: Duration = Duration::from_secs(1_800);
 
-/// How long the end of the daemon waits for sessions.
+/// How long the end of the daemon waits for conversations.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// All sessions of the daemon.
+/// All conversations of the daemon.
 #[derive(Default)]
-pub(super) struct Sessions {
-    all: Mutex<BTreeMap<String, Arc<AgentSession>>>,
+pub(super) struct ServedConversations {
+    all: Mutex<BTreeMap<String, Arc<ServedConversation>>>,
     open: AtomicUsize,
     started: AtomicU64,
 }
 
-/// One session.
-struct AgentSession {
+/// One conversation.
+struct ServedConversation {
     id: String,
-    /// The id of its conversation in the database.
+    /// Its id in the database.
     conversation: String,
     title: String,
     started: String,
@@ -73,7 +74,7 @@ struct AgentSession {
 
 #[derive(Clone, Default)]
 struct Progress {
-    state: SessionState,
+    state: ConversationState,
     turns: u64,
     text: Option<String>,
     error: Option<String>,
@@ -81,14 +82,14 @@ struct Progress {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum SessionState {
+enum ConversationState {
     #[default]
     Running,
     Idle,
     Ended,
 }
 
-impl SessionState {
+impl ConversationState {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -98,17 +99,17 @@ impl SessionState {
     }
 }
 
-/// Events of a conversation go to the log of its session.
-struct SessionListener(Arc<EventLog>);
+/// Events of a conversation go to its log.
+struct EventRecorder(Arc<EventLog>);
 
-impl EventListener for SessionListener {
+impl EventListener for EventRecorder {
     fn hear(&self, told: &ReportedEvent) {
         let text = event_document(told).to_string();
         self.0.add("event", text.into_bytes());
     }
 }
 
-impl AgentSession {
+impl ServedConversation {
     fn row(&self) -> SessionRow {
         let progress = self.progress().clone();
         SessionRow {
@@ -123,12 +124,12 @@ impl AgentSession {
         }
     }
 
-    /// Ends the turn and the session.
+    /// Ends the turn and the conversation.
     fn end(&self) {
         self.progress().is_ending = true;
         self.approvals.close();
         self.cancel.cancel();
-        // Wakes a session that waits for a message; one that is busy checks the flag.
+        // Wakes a conversation that waits for a message; one that is busy checks the flag.
         self.messages.try_send(String::new()).ok();
     }
 
@@ -148,12 +149,12 @@ impl AgentSession {
                 Ok(turn) => (Some(turn.text), None),
                 Err(error) => (None, Some(error.in_full())),
             };
-            progress.state = SessionState::Idle;
+            progress.state = ConversationState::Idle;
         }
         if let Err(error) = conversation.end() {
             self.progress().error = Some(error.in_full());
         }
-        self.progress().state = SessionState::Ended;
+        self.progress().state = ConversationState::Ended;
         self.log.end();
     }
 
@@ -166,22 +167,22 @@ impl AgentSession {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
         };
         let mut progress = self.progress();
-        progress.state = SessionState::Running;
+        progress.state = ConversationState::Running;
         (!progress.is_ending).then_some(message)
     }
 }
 
-impl Sessions {
-    /// The number of sessions that have not ended.
+impl ServedConversations {
+    /// The number of conversations that have not ended.
     pub(super) fn count(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The number of a session that is about to start, if there may be one more.
+    /// The number of a conversation that is about to start, if there may be one more.
     fn reserve(&self) -> Result<u64, Refusal> {
-        if self.open.fetch_add(1, Ordering::Relaxed) >= MAX_SESSIONS {
+        if self.open.fetch_add(1, Ordering::Relaxed) >= MAX_CONVERSATIONS {
             self.release();
-            let message = format!("the limit of {MAX_SESSIONS} sessions is reached");
+            let message = format!("the limit of {MAX_CONVERSATIONS} sessions is reached");
             let refusal = Refusal::new(503, "busy", message);
             return Err(refusal.hint("end one with DELETE /api/v1/sessions/ID"));
         }
@@ -192,24 +193,24 @@ impl Sessions {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The questions of all sessions.
+    /// The questions of all conversations.
     pub(super) fn approvals(&self) -> Vec<ApprovalRow> {
-        let all: Vec<Arc<AgentSession>> = self.all().values().cloned().collect();
+        let all: Vec<Arc<ServedConversation>> = self.all().values().cloned().collect();
         let rows = all.iter().map(|one| state::rows(&one.id, &one.approvals));
         rows.flatten().collect()
     }
 
     /// Answers a question; returns whether it was open.
-    pub(super) fn answer(&self, session: &str, number: u64, reply: Reply) -> bool {
-        let found = self.all().get(session).cloned();
-        found.is_some_and(|session| session.approvals.answer(number, reply))
+    pub(super) fn answer(&self, id: &str, number: u64, reply: Reply) -> bool {
+        let found = self.all().get(id).cloned();
+        found.is_some_and(|served| served.approvals.answer(number, reply))
     }
 
-    /// Ends all sessions, and waits for them for a while.
+    /// Ends all conversations, and waits for them for a while.
     pub(super) fn end_all(&self) {
-        let all: Vec<Arc<AgentSession>> = self.all().values().cloned().collect();
-        for session in &all {
-            session.end();
+        let all: Vec<Arc<ServedConversation>> = self.all().values().cloned().collect();
+        for served in &all {
+            served.end();
         }
         let end = Instant::now() + GRACE;
         while all.iter().any(|one| one.is_open()) && Instant::now() < end {
@@ -217,7 +218,7 @@ impl Sessions {
         }
     }
 
-    fn find(&self, id: &str) -> Result<Arc<AgentSession>, Refusal> {
+    fn find(&self, id: &str) -> Result<Arc<ServedConversation>, Refusal> {
         let found = self.all().get(id).cloned();
         found.ok_or_else(|| {
             let message = format!("there is no session `{}`", id.escape_debug());
@@ -227,13 +228,13 @@ impl Sessions {
     }
 
     fn rows(&self) -> Vec<SessionRow> {
-        let mut all: Vec<Arc<AgentSession>> = self.all().values().cloned().collect();
-        all.sort_by_key(|session| std::cmp::Reverse(session.number));
-        all.iter().map(|session| session.row()).collect()
+        let mut all: Vec<Arc<ServedConversation>> = self.all().values().cloned().collect();
+        all.sort_by_key(|served| std::cmp::Reverse(served.number));
+        all.iter().map(|served| served.row()).collect()
     }
 
-    /// Adds a session. The oldest of those that ended are forgotten.
-    fn add(&self, session: Arc<AgentSession>) {
+    /// Adds a conversation. The oldest of those that ended are forgotten.
+    fn add(&self, served: Arc<ServedConversation>) {
         let mut all = self.all();
         while all.values().filter(|one| !one.is_open()).count() >= MAX_ENDED {
             let ended = all.values().filter(|one| !one.is_open());
@@ -242,21 +243,21 @@ impl Sessions {
             };
             all.remove(&oldest);
         }
-        all.insert(session.id.clone(), session);
+        all.insert(served.id.clone(), served);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AgentSession>>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ServedConversation>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl AgentSession {
+impl ServedConversation {
     fn is_open(&self) -> bool {
-        self.progress().state != SessionState::Ended
+        self.progress().state != ConversationState::Ended
     }
 }
 
-/// The thread of a session: opens the conversation, reports whether that worked, and continues.
+/// The thread of a conversation: opens the conversation, reports whether that worked, and continues.
 fn run(
     state: &DaemonState,
     number: u64,
@@ -272,13 +273,13 @@ fn run(
     let (conversation, title) = match conversation {
         Ok(opened) => opened,
         Err(error) => {
-            state.sessions.release();
+            state.conversations.release();
             // A client that no longer waits needs no answer.
             opened.send(Err(error)).ok();
             return;
         }
     };
-    let session = Arc::new(AgentSession {
+    let served = Arc::new(ServedConversation {
         id,
         conversation: conversation.id().to_owned(),
         title,
@@ -290,19 +291,19 @@ fn run(
         cancel,
         messages: sender,
     });
-    session.messages.try_send(task).ok();
-    state.sessions.add(Arc::clone(&session));
-    let row = session.row();
+    served.messages.try_send(task).ok();
+    state.conversations.add(Arc::clone(&served));
+    let row = served.row();
     let event = json!({ "type": "session_started", "session": row });
     state.report("session_started", &event);
     opened.send(Ok(row)).ok();
-    session.work(conversation, &messages);
-    state.sessions.release();
-    let event = json!({ "type": "session_ended", "session": session.row() });
+    served.work(conversation, &messages);
+    state.conversations.release();
+    let event = json!({ "type": "session_ended", "session": served.row() });
     state.report("session_ended", &event);
 }
 
-/// The conversation of a session, and its title.
+/// Opens what the request asks for: the conversation and its title.
 fn open(
     state: &DaemonState,
     request: StartRequest,
@@ -322,7 +323,7 @@ fn open(
         skills: request.skills,
         resume: request.resume,
         title: title.clone(),
-        listener: Arc::new(SessionListener(Arc::clone(log))),
+        listener: Arc::new(EventRecorder(Arc::clone(log))),
         approver: asks.then(|| Arc::new(approvals.clone()) as _),
         cancel: cancel.clone(),
         ..ConversationOptions::default()
@@ -338,14 +339,14 @@ pub(super) async fn start(
     if request.task.trim().is_empty() {
         return Err(Refusal::usage("a session needs a task").into());
     }
-    let number = state.sessions.reserve()?;
+    let number = state.conversations.reserve()?;
     let (opened, result) = oneshot::channel();
     let shared = Arc::clone(&state);
     let spawned = thread::Builder::new()
         .name(format!("metier-session-{number}"))
         .spawn(move || run(&shared, number, request, opened));
     if spawned.is_err() {
-        state.sessions.release();
+        state.conversations.release();
         return Err(Refusal::new(503, "busy", "the system has no more threads").into());
     }
     match result.await {
@@ -358,12 +359,12 @@ pub(super) async fn start(
 }
 
 pub(super) async fn list(State(state): Shared) -> ApiResult {
-    let sessions = state.sessions.rows();
+    let sessions = state.conversations.rows();
     Ok(document(&SessionsDocument { sessions }))
 }
 
 pub(super) async fn one(State(state): Shared, Path(id): Path<String>) -> ApiResult {
-    Ok(document(&state.sessions.find(&id)?.row()))
+    Ok(document(&state.conversations.find(&id)?.row()))
 }
 
 pub(super) async fn message(
@@ -371,60 +372,56 @@ pub(super) async fn message(
     Path(id): Path<String>,
     JsonBody(request): JsonBody<MessageRequest>,
 ) -> ApiResult {
-    let session = state.sessions.find(&id)?;
+    let served = state.conversations.find(&id)?;
     let busy = |message: &'static str| -> ApiError {
         Refusal::new(409, "session-busy", message)
             .hint("wait for `turn_ended`, or stop the turn with POST /api/v1/sessions/ID/stop")
             .into()
     };
-    let mut progress = session.progress();
+    let mut progress = served.progress();
     match progress.state {
-        SessionState::Running => {
+        ConversationState::Running => {
             return Err(busy("the session is still working on the last message"));
         }
-        SessionState::Ended => {
-            let hint = format!("metier chat --resume {}", session.conversation);
+        ConversationState::Ended => {
+            let hint = format!("metier chat --resume {}", served.conversation);
             let refusal = Refusal::new(409, "session-ended", "the session has ended");
             return Err(refusal.hint(hint).into());
         }
-        SessionState::Idle => {}
+        ConversationState::Idle => {}
     }
-    if session.messages.try_send(request.text).is_err() {
+    if served.messages.try_send(request.text).is_err() {
         return Err(busy("a message is already queued for this session"));
     }
-    progress.state = SessionState::Running;
+    progress.state = ConversationState::Running;
     drop(progress);
-    Ok(with_status(StatusCode::ACCEPTED, &session.row()))
+    Ok(with_status(StatusCode::ACCEPTED, &served.row()))
 }
 
 pub(super) async fn stop(State(state): Shared, Path(id): Path<String>) -> ApiResult {
-    let session = state.sessions.find(&id)?;
-    if session.progress().state == SessionState::Running {
-        session.cancel.cancel();
-        for pending in session.approvals.pending() {
+    let served = state.conversations.find(&id)?;
+    if served.progress().state == ConversationState::Running {
+        served.cancel.cancel();
+        for pending in served.approvals.pending() {
             // It may have been answered meanwhile.
-            let _was_open = session.approvals.answer(pending.id, Reply::Deny);
+            let _was_open = served.approvals.answer(pending.id, Reply::Deny);
         }
     }
     Ok(done())
 }
 
 pub(super) async fn end(State(state): Shared, Path(id): Path<String>) -> ApiResult {
-    state.sessions.find(&id)?.end();
+    state.conversations.find(&id)?.end();
     Ok(done())
 }
 
-pub(super) async fn session_events(
+pub(super) async fn conversation_events(
     State(state): Shared,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult {
-    let session = state.sessions.find(&id)?;
+    let served = state.conversations.find(&id)?;
     // From the start, unless the client already has a part.
     let after = events::last_event(&headers).unwrap_or(0);
-    Ok(events::stream(
-        &state,
-        Arc::clone(&session.log),
-        Some(after),
-    ))
+    Ok(events::stream(&state, Arc::clone(&served.log), Some(after)))
 }

@@ -12,13 +12,13 @@ use serde_json::Value;
 pub(crate) const NOW: &str = "2026-01-31T09:00:00Z";
 
 /// A registry in a folder.
-pub(crate) struct Stage {
+pub(crate) struct TestRegistry {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) database: Arc<SqliteDatabase>,
     pub(crate) registry: Registry,
 }
 
-impl Stage {
+impl TestRegistry {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Arc::new(SqliteDatabase::open(&folder.path().join("registry.db")).unwrap());

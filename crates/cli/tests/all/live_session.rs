@@ -33,8 +33,8 @@ use metier_store::{Receipt, ReceiptOutcome, ReceiptPart, Store};
 use metier_testkit::{NotRun, ProgramOutput, needs::not_run, patience::PATIENCE};
 use serde_json::Value;
 
-use crate::session_parts::{desk, host_environment, terms};
-use crate::stage::{Stage, deno_is_hidden};
+use crate::session_parts::{approvals, host_environment, terms};
+use crate::skill_project::{SkillProject, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 
@@ -46,7 +46,7 @@ pub(crate) const HANG: Duration = PATIENCE;
 
 /// A fixture, and the folder of its skills.
 pub(crate) struct Live {
-    pub(crate) stage: Stage,
+    pub(crate) stage: SkillProject,
     pub(crate) patience: CallTimeouts,
     /// The folders of skills, below the working folder; the last one has precedence.
     pub(crate) roots: Vec<(Source, &'static str)>,
@@ -60,7 +60,7 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn new() -> Self {
         Self {
-            stage: Stage::new(),
+            stage: SkillProject::new(),
             patience: CallTimeouts {
                 start: HANG,
                 end: HANG,
@@ -166,7 +166,7 @@ impl Live {
         let terms = terms(self.rate, &project, Some(&home));
         let approvals = Approvals {
             session: session.into(),
-            ..desk(store, approved, terms)
+            ..approvals(store, approved, terms)
         };
         let host = HostEnvironment {
             home: Some(home),

@@ -28,12 +28,12 @@ pub(crate) struct UsedByRun {
     pub(crate) processor_time: Duration,
 }
 
-/// A machine with nothing on it but the system's programs.
-pub(crate) struct Stage {
+/// A project on a machine with nothing but the system's programs.
+pub(crate) struct SkillProject {
     pub(crate) context: TestContext,
 }
 
-impl Stage {
+impl SkillProject {
     pub(crate) fn new() -> Self {
         let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
         let mut path = OsString::from(context.path("$BIN/x").parent().unwrap());

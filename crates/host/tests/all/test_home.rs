@@ -26,7 +26,7 @@ pub(crate) fn probe() -> &'static Path {
 }
 
 /// An isolated environment.
-pub(crate) struct Room {
+pub(crate) struct TestHome {
     folder: tempfile::TempDir,
     pub(crate) profile: SandboxProfile,
     pub(crate) mechanism: Option<Mechanism>,
@@ -36,7 +36,7 @@ pub(crate) struct Room {
     pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
-impl Room {
+impl TestHome {
     /// A writable workspace, in a home that is not writable.
     pub(crate) fn new(mechanism: Mechanism) -> Self {
         let folder = tempfile::tempdir().expect("a folder");

@@ -85,7 +85,7 @@ impl Facts for Furnished {
 
 /// The environment of a session, except its database.
 #[derive(Clone)]
-pub(crate) struct Stage {
+pub(crate) struct BenchEnvironment {
     metier: PathBuf,
     /// The folder for everything that sessions write.
     folder: PathBuf,
@@ -132,7 +132,7 @@ impl Judging {
     }
 }
 
-impl Stage {
+impl BenchEnvironment {
     /// With the skills of these folders.
     pub(crate) fn new(
         metier: &Path,
