@@ -21,6 +21,7 @@ use metier_catalog::{
 use metier_config::{Config, HookEngine, HookSettings};
 use metier_host::execution::HostEnvironment;
 use metier_model::{Source, Strictness};
+use metier_policy::{ActTarget, Approver, Headless};
 use metier_runtime::{
     AdmittedSnapshot, Inventory,
     approvals::Approvals,
@@ -54,6 +55,8 @@ pub(crate) struct Live {
     pub(crate) variables: BTreeMap<String, OsString>,
     /// What runs hooks in JavaScript.
     pub(crate) hooks: HookSettings,
+    /// Answers questions of sessions in this test.
+    pub(crate) approver: Arc<dyn Approver>,
     /// How often in a turn a command may be run, or a page fetched, or a model asked.
     pub(crate) rate: u64,
 }
@@ -74,6 +77,7 @@ impl Live {
                 engine: HookEngine::Embedded,
                 deno: None,
             },
+            approver: Arc::new(Headless),
             rate: 1_000,
         }
     }
@@ -167,6 +171,7 @@ impl Live {
         let terms = terms(self.rate, &project, Some(&home));
         let approvals = Approvals {
             session: session.into(),
+            approver: Arc::clone(&self.approver),
             ..desk(store, approved, terms)
         };
         let host = HostEnvironment {
@@ -253,6 +258,10 @@ impl Live {
 struct Parrot;
 
 impl Model for Parrot {
+    fn target(&self, model: Option<&str>) -> ActTarget {
+        model.unwrap_or("default").into()
+    }
+
     fn answer(
         &self,
         prompt: &str,

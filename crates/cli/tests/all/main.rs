@@ -87,6 +87,7 @@ mod skill_fields;
 mod skill_text;
 mod spec;
 mod stage;
+mod standing;
 mod survival;
 mod terminal;
 mod tokens;
