@@ -14,6 +14,7 @@ use metier_policy::{
 
 use crate::{
     log,
+    requests::bind_settings,
     scanning::{KnownVerdict, KnownVerdicts, ScanConsequence},
 };
 
@@ -197,6 +198,7 @@ pub fn survey(
     screen: &dyn KnownVerdicts,
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
+    bind_settings(&mut catalog.entries);
     if facts.tools().is_none() {
         catalog.entries.iter_mut().for_each(note_unchecked_tools);
     }
