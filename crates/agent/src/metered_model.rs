@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use metier_policy::ActTarget;
 use metier_runtime::{granted_skill::DelegateError, live};
 
 use crate::context::model_beside;
 use crate::turn_usage::TurnUsage;
-use crate::{AgentContext, Budget, Cancel, ChosenModel, ModelMessage, ModelRequest};
+use crate::{AgentContext, Budget, Cancel, ChosenModel, ErrorReport, ModelMessage, ModelRequest};
 
 /// Answers the questions of skills, with the conversation's model or another one that they name.
 pub struct MeteredModel {
@@ -35,6 +36,15 @@ impl MeteredModel {
         }
     }
 
+    /// The model of a name, or the session's.
+    fn resolved(&self, model: Option<&str>) -> Result<ChosenModel, ErrorReport> {
+        match (&self.chosen, model) {
+            (Some(chosen), None) => Ok(chosen.clone()),
+            (Some(session), Some(name)) => model_beside(&self.context, name, &session.name),
+            (None, model) => self.context.model(model),
+        }
+    }
+
     fn took(&self) -> MutexGuard<'_, TurnUsage> {
         self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,24 +56,35 @@ impl MeteredModel {
 }
 
 impl live::Model for MeteredModel {
+    fn target(&self, model: Option<&str>) -> ActTarget {
+        let Ok(ChosenModel { name, .. }) = self.resolved(model) else {
+            // It can't be called either.
+            return model.unwrap_or("default").into();
+        };
+        let means_it = |other: Option<&str>| {
+            let found = self.resolved(other);
+            found.is_ok_and(|found| found.name == name)
+        };
+        let target = ActTarget::new(&name.to_string())
+            .known_as(&format!("{}:{}", name.provider, name.model), true)
+            .known_as(&name.model, means_it(Some(&name.model)));
+        match means_it(None) {
+            true => target.known_as("default", true),
+            false => target,
+        }
+    }
+
     fn answer(
         &self,
         prompt: &str,
         system: Option<&str>,
         model: Option<&str>,
     ) -> Result<String, DelegateError> {
-        let chosen = match (&self.chosen, model) {
-            (Some(chosen), None) => chosen.clone(),
-            (chosen, model) => match (chosen, model) {
-                (Some(primary), Some(name)) => model_beside(&self.context, name, &primary.name),
-                _ => self.context.model(model),
-            }
-            .map_err(|report| {
-                let hint = report.hint.map(|hint| format!("; {hint}"));
-                let message = report.message + &hint.unwrap_or_default();
-                DelegateError::new("no-model", message)
-            })?,
-        };
+        let chosen = self.resolved(model).map_err(|report| {
+            let hint = report.hint.map(|hint| format!("; {hint}"));
+            let message = report.message + &hint.unwrap_or_default();
+            DelegateError::new("no-model", message)
+        })?;
         self.budget
             .take_request()
             .map_err(|spent| DelegateError::new("budget", spent.to_string()))?;

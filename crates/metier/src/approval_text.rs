@@ -260,11 +260,14 @@ fn by_danger(asked: &[RequestedPermission]) -> Vec<&RequestedPermission> {
 
 /// A requested permission in full.
 fn want(asked: &RequestedPermission) -> String {
-    let why = match asked.why {
-        RequestReason::Declared | RequestReason::InProject | RequestReason::OnUse => "",
-        RequestReason::Inferred => "  (inferred: the skill declares no permissions)",
-        RequestReason::Configured => "  (from your configuration)",
-        RequestReason::Hooks => "  (for its hooks, which also run without it)",
+    let why = match &asked.why {
+        RequestReason::Declared | RequestReason::InProject | RequestReason::OnUse => String::new(),
+        RequestReason::Inferred => "  (inferred: the skill declares no permissions)".to_owned(),
+        RequestReason::Configured(entry) => format!(
+            "  (from your configuration: skills.entries.{})",
+            one_line(entry)
+        ),
+        RequestReason::Hooks => "  (for its hooks, which also run without it)".to_owned(),
     };
     format!("{}{why}", plain(&asked.want))
 }
@@ -349,6 +352,20 @@ mod tests {
     ) -> ApprovalQuestion {
         let (place, session) = (place.to_owned(), "s".to_owned());
         ApprovalQuestion::about_permissions(identity, place, session, asked, changes)
+    }
+
+    // case 241
+    #[test]
+    fn a_question_names_the_settings_that_a_value_comes_from() {
+        let asked = RequestedPermission {
+            want: "env:read(PALETTE)".parse().expect("a permission"),
+            why: RequestReason::Configured("github".into()),
+        };
+        let shown = all_wants(&[asked]);
+        assert!(
+            shown.contains("(from your configuration: skills.entries.github)"),
+            "{shown}"
+        );
     }
 
     // case 61, 127

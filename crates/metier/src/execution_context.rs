@@ -230,6 +230,15 @@ pub(crate) fn refused(entry: &CatalogEntry, refused: GrantRefused) -> Error {
         GrantRefused::DeniedNow(ref asked) => denied(&name, asked).hint(format!(
             "nothing was recorded: run the command again to be asked again, or allow it with: metier permissions {word} --approve"
         )),
+        GrantRefused::RevokedMeanwhile(ref asked) => {
+            let what = "a permission was revoked while a question was open";
+            let failure = Error::unmet("revoked", format!("skill `{name}`: {what}"));
+            let failure = failure.skill(name.as_ref());
+            let details = asked.iter().map(|asked| asked.want.to_string());
+            details.fold(failure, Error::detail).hint(format!(
+                "run the command again to be asked again, or allow it with: metier permissions {word} --approve"
+            ))
+        }
         GrantRefused::NotApproved {
             ref asked,
             ref changes,

@@ -65,7 +65,8 @@ impl Workspace {
     }
 
     /// Answers permanently, for exactly the bytes with this digest, which are those that the user saw: the permissions that are named, as in
-    /// `shell:exec(git *)`, or without any, everything that the skill asks for in these bytes.
+    /// `shell:exec(git *)`, or without any, everything that the skill asks for in these bytes. An approval of everything leaves denials as
+    /// they are: a denied permission is allowed by its name.
     ///
     /// ```no_run
     /// use metier::permissions::ApprovalDecision;
@@ -135,7 +136,14 @@ impl Workspace {
         }
         let mut removed = 0;
         for permission in permissions {
-            removed += store.revoke_approvals(name, Some(permission.as_ref()))?;
+            // As it was typed, for an answer that this version can't read; and in the form in which answers are stored.
+            let typed = permission.as_ref();
+            let stored = typed.parse::<Want>().map(|want| want.to_string());
+            let stored = stored.unwrap_or_else(|_| typed.to_owned());
+            removed += store.revoke_approvals(name, Some(&stored))?;
+            if stored != typed {
+                removed += store.revoke_approvals(name, Some(typed))?;
+            }
         }
         Ok(removed)
     }
@@ -173,9 +181,10 @@ impl Workspace {
             if *answer.seen != identity.digest {
                 return Err(other_bytes(&identity, answer.seen));
             }
-            let asked = match answer.named.is_empty() {
-                true => request.iter().cloned().collect(),
-                false => answer.named,
+            let asked = match (answer.named.is_empty(), answer.decision) {
+                (false, _) => answer.named,
+                (true, ApprovalDecision::Denied) => request.iter().cloned().collect(),
+                (true, ApprovalDecision::Allowed) => self.undenied(&identity, &request)?,
             };
             let place = entry.place.path();
             let subject = RequestingSkill {
@@ -195,6 +204,37 @@ impl Workspace {
             identity,
             permissions,
         })
+    }
+
+    /// The requested permissions that are not denied. An answer to everything ends no denial: the user names a denial that ends.
+    fn undenied(
+        &self,
+        identity: &Identity,
+        request: &PermissionRequest,
+    ) -> Result<Vec<RequestedPermission>, Error> {
+        let store = self.existing_store()?;
+        let standing =
+            approvals::standing(store.as_ref(), identity, request, &terms(self), &[], &[])?;
+        let is_denied = |asked: &RequestedPermission| {
+            let mut standing = standing.iter();
+            standing.any(|(want, decision)| {
+                *want == asked.want && *decision == PermissionDecision::Deny
+            })
+        };
+        let (denied, open): (Vec<_>, Vec<_>) = request.iter().cloned().partition(is_denied);
+        let skill = shell_word(&identity.skill);
+        for asked in denied {
+            let permission = asked.want.to_string();
+            self.notices.notice(
+                NoticeLevel::Note,
+                &format!(
+                    "`{}` stays denied; allow it with: metier permissions {skill} --approve {}",
+                    one_line(&permission),
+                    shell_word(&permission)
+                ),
+            );
+        }
+        Ok(open)
     }
 
     /// The permissions that a skill requests in these bytes, used or not.

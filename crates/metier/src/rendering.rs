@@ -214,7 +214,7 @@ impl Workspace {
         let content = if how.raw {
             rendered.body
         } else {
-            render::wrap(&entry.name(), &entry.place, &rendered)
+            render::wrap(&entry.name(), &entry.place, &rendered).into_string()
         };
         Ok(RenderedSkill {
             name: entry.name().into_owned(),

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use metier_model::{Permission, shell};
 
-use crate::variables;
+use crate::{ActTarget, variables};
 
 /// A command, word by word; `None` is a word that is known only at run time.
 pub type CommandWords = Vec<Option<Box<str>>>;
@@ -61,10 +61,10 @@ pub enum Act {
     ReadRepository(GitAct),
     /// Change a git repository.
     WriteRepository(GitAct),
-    /// Call the model of this name.
-    CallModel(Box<str>),
-    /// Invoke the skill of this name.
-    InvokeSkill(Box<str>),
+    /// Call a model.
+    CallModel(ActTarget),
+    /// Invoke a skill.
+    InvokeSkill(ActTarget),
     /// Call a tool of a server that the user configured.
     CallTool {
         /// Its name, with the server's: `docs__search`.
@@ -409,10 +409,8 @@ impl Act {
                     .chain(arguments.iter().cloned());
                 words.collect::<Vec<_>>().join(" ")
             }
-            Self::ReadVariable(text)
-            | Self::SetVariable { name: text, .. }
-            | Self::CallModel(text)
-            | Self::InvokeSkill(text) => text.to_string(),
+            Self::ReadVariable(text) | Self::SetVariable { name: text, .. } => text.to_string(),
+            Self::CallModel(target) | Self::InvokeSkill(target) => target.to_string(),
             Self::CallTool { tool, input } => format!("{tool} {input}"),
         }
     }

@@ -329,6 +329,9 @@ impl Grant {
                     || line.passed_on.iter().any(hits_any_rest)
                     || commands.is_none_or(|commands| commands.iter().any(hits)));
         }
+        if let Act::CallModel(target) | Act::InvokeSkill(target) = act {
+            return scopes.iter().any(|scope| target.is_denied_by(scope));
+        }
         if let Act::Fetch(fetch) = act {
             return scopes.iter().any(|scope| match scope {
                 Scope::Host(pattern) => pattern.denies(&fetch.host, fetch.port),
@@ -351,11 +354,12 @@ impl Grant {
                 pattern.matches(&words) || pattern.is_line(path)
             }
             (Act::Fetch(fetch), Scope::Host(pattern)) => pattern.matches(&fetch.host, fetch.port),
+            (Act::CallModel(target) | Act::InvokeSkill(target), scope) => {
+                target.is_allowed_by(scope)
+            }
             (
                 Act::ReadVariable(name)
                 | Act::SetVariable { name, .. }
-                | Act::CallModel(name)
-                | Act::InvokeSkill(name)
                 | Act::CallTool { tool: name, .. },
                 scope,
             ) => scope.names(name),

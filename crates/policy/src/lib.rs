@@ -23,6 +23,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod act;
+mod act_target;
 mod admit;
 mod approve;
 mod compose;
@@ -49,6 +50,7 @@ mod on_use_tests;
 pub use act::{
     Act, CommandLine, CommandWords, ExactOnly, FetchAct, GitAct, LineContext, RedirectTarget,
 };
+pub use act_target::ActTarget;
 pub use admit::{
     Admission, Facts, Reason, ReasonKind, ScanEvidence, ScanState, UserDecisions, admit,
     outside_profile, scan_reason,
@@ -65,7 +67,7 @@ pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
 pub use grant::{Grant, GrantTerms, Permit, PermitRefusal, plain_script};
 pub use meter::{ActMeter, Rates};
-pub use on_use::{PendingAct, SessionAnswers, Unpermitted};
+pub use on_use::{OnUseAnswers, PendingAct, SessionAnswers, Unpermitted};
 pub use plain::plain;
 pub use preview::{ChangeKind, ChangePreview, ContentBefore, LineChange, PreviewLine};
 pub use request::{PermissionRequest, Purpose, RequestReason, RequestedPermission};

@@ -43,7 +43,7 @@ impl PermissionRequest {
             return self;
         }
         Self::new(self.iter().cloned().map(|asked| {
-            let why = match (asked.why, asked.want.permission) {
+            let why = match (asked.why.clone(), asked.want.permission) {
                 (RequestReason::Declared, Permission::FileRead) if !is_too_wide(terms) => {
                     RequestReason::InProject
                 }
@@ -71,15 +71,16 @@ pub struct SessionAnswers {
 }
 
 impl SessionAnswers {
-    /// Stores what an answer covers until the session ends.
+    /// Keeps what an answer covers until the session ends. A permanent answer is not kept here: it is stored, and holds only while the
+    /// store has it ([`OnUseAnswers::stored`]).
     pub fn keep(&self, identity: &Identity, offer: &ApprovalOffer) {
-        let wants = match offer {
-            ApprovalOffer::Once => &[],
-            ApprovalOffer::Session(want) => std::slice::from_ref(want),
-            ApprovalOffer::Always(wants) => wants,
-        };
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        given.extend(wants.iter().map(|want| (identity.clone(), want.clone())));
+        match offer {
+            ApprovalOffer::Once | ApprovalOffer::Always(_) => {}
+            ApprovalOffer::Session(want) => {
+                let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+                given.push((identity.clone(), want.clone()));
+            }
+        }
     }
 
     fn scopes(&self, identity: &Identity, permission: Permission) -> Vec<Scope> {
@@ -88,6 +89,35 @@ impl SessionAnswers {
             .iter()
             .filter(|(whose, want)| whose == identity && want.permission == permission);
         own.map(|(_, want)| want.reach()).collect()
+    }
+}
+
+/// The answers that hold for one act that is asked about.
+#[derive(Debug)]
+pub struct OnUseAnswers<'a> {
+    session: &'a SessionAnswers,
+    stored: Vec<Want>,
+}
+
+impl<'a> OnUseAnswers<'a> {
+    /// The answers of a session, and those that are stored at this moment about the skill that acts.
+    #[must_use]
+    pub fn stored(session: &'a SessionAnswers, stored: Vec<Want>) -> Self {
+        Self { session, stored }
+    }
+
+    fn scopes(&self, identity: &Identity, permission: Permission) -> Vec<Scope> {
+        let stored = self.stored.iter();
+        let stored = stored.filter(|want| want.permission == permission);
+        let mut scopes = self.session.scopes(identity, permission);
+        scopes.extend(stored.map(Want::reach));
+        scopes
+    }
+}
+
+impl<'a> From<&'a SessionAnswers> for OnUseAnswers<'a> {
+    fn from(session: &'a SessionAnswers) -> Self {
+        Self::stored(session, Vec::new())
     }
 }
 
@@ -126,10 +156,10 @@ impl Grant {
     ///
     /// # Errors
     /// If it is not permitted, or is pending.
-    pub fn permit_or_ask(
+    pub fn permit_or_ask<'a>(
         &self,
         act: Act,
-        answers: &SessionAnswers,
+        answers: impl Into<OnUseAnswers<'a>>,
         meter: &ActMeter,
     ) -> Result<Permit, Unpermitted> {
         let permission = act.permission();
@@ -139,7 +169,7 @@ impl Grant {
         }
         self.check(&act)?;
         let mut answered = self.scopes_allowed(permission);
-        answered.extend(answers.scopes(self.identity(), permission));
+        answered.extend(answers.into().scopes(self.identity(), permission));
         let is_answered = self.covers_plainly(&answered, &act);
         if !is_answered && !self.holds(&asked, &act) {
             return Ok(self.permit(act, meter)?);

@@ -27,14 +27,15 @@ pub enum Purpose<'a> {
 }
 
 /// Why a permission is requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestReason {
+    /// The user's configuration sets this variable for the skill, in `skills.entries` under this key. It comes first: a question has to
+    /// say where a value comes from also if the manifest declares the variable.
+    Configured(Box<str>),
     /// The manifest declares it.
     Declared,
     /// The manifest declares nothing, and its text or its script would do it.
     Inferred,
-    /// The user's configuration sets this variable for the skill.
-    Configured,
     /// Its hooks would use it. They run without it too, with reduced function.
     Hooks,
     /// One of metier's own tools reads inside the project: that needs no answer, but can be denied.
@@ -46,7 +47,7 @@ pub enum RequestReason {
 impl RequestReason {
     /// Whether the skill works without it, at least in part.
     #[must_use]
-    pub const fn is_optional(self) -> bool {
+    pub const fn is_optional(&self) -> bool {
         matches!(self, Self::Hooks)
     }
 }
@@ -67,14 +68,14 @@ pub struct PermissionRequest {
 }
 
 impl PermissionRequest {
-    /// The requests of a skill for this purpose, and the variables that the user's configuration sets for it. A skill
+    /// The requests of a skill for this purpose, and the variables that this entry of the user's configuration sets for it. A skill
     /// that declares nothing also requests the variables that it requires, and the hosts that the scanner found in its
     /// code.
     #[must_use]
     pub fn of(
         manifest: &SkillManifest,
         purpose: Purpose<'_>,
-        variables: &[&str],
+        (entry, variables): (&str, &[&str]),
         hosts: &[Want],
     ) -> Self {
         if matches!(purpose, Purpose::Render([])) {
@@ -90,7 +91,12 @@ impl PermissionRequest {
         let configured = variables
             .iter()
             .filter_map(|name| format!("{}({name})", Permission::EnvRead).parse().ok());
-        let asked = |why: RequestReason| move |want: Want| RequestedPermission { want, why };
+        let asked = |why: RequestReason| {
+            move |want: Want| RequestedPermission {
+                want,
+                why: why.clone(),
+            }
+        };
         Self::new(
             wants
                 .into_iter()
@@ -100,7 +106,7 @@ impl PermissionRequest {
                         .into_iter()
                         .map(asked(RequestReason::Inferred)),
                 )
-                .chain(configured.map(asked(RequestReason::Configured))),
+                .chain(configured.map(asked(RequestReason::Configured(entry.into())))),
         )
     }
 
@@ -108,7 +114,7 @@ impl PermissionRequest {
     #[must_use]
     pub fn new(asked: impl IntoIterator<Item = RequestedPermission>) -> Self {
         let mut asked: Vec<RequestedPermission> = asked.into_iter().collect();
-        asked.sort_by(|a, b| (&a.want, a.why).cmp(&(&b.want, b.why)));
+        asked.sort_by(|a, b| (&a.want, &a.why).cmp(&(&b.want, &b.why)));
         asked.dedup_by(|a, b| a.want == b.want);
         Self { asked }
     }
@@ -122,7 +128,10 @@ impl PermissionRequest {
         });
         let why = RequestReason::Hooks;
         let wants: Vec<RequestedPermission> = wants
-            .map(|want| RequestedPermission { want, why })
+            .map(|want| RequestedPermission {
+                want,
+                why: why.clone(),
+            })
             .collect();
         Self::new(self.asked.into_iter().chain(wants))
     }
@@ -238,8 +247,27 @@ mod tests {
         let manifest = parse(&files, Strictness::Lenient)
             .manifest
             .expect("a manifest");
-        let request = PermissionRequest::of(&manifest, purpose, variables, &[]);
+        let request = PermissionRequest::of(&manifest, purpose, ("x", variables), &[]);
         request.iter().map(|asked| asked.want.to_string()).collect()
+    }
+
+    // case 241
+    #[test]
+    fn a_value_of_the_configuration_says_so_although_it_is_declared() {
+        let want: Want = "env:read(KEY)".parse().expect("a permission");
+        let asked = |why| RequestedPermission {
+            want: want.clone(),
+            why,
+        };
+        let configured = || RequestReason::Configured("github".into());
+        for both in [
+            [asked(RequestReason::Declared), asked(configured())],
+            [asked(configured()), asked(RequestReason::Inferred)],
+        ] {
+            let request = PermissionRequest::new(both);
+            let whys: Vec<RequestReason> = request.iter().map(|one| one.why.clone()).collect();
+            assert_eq!(whys, [configured()]);
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub fn rule(
     answers: &[PermissionAnswer],
     terms: GrantTerms,
 ) -> Ruling {
-    let decision = |asked: &RequestedPermission| match (decide(&asked.want, answers), asked.why) {
+    let decision = |asked: &RequestedPermission| match (decide(&asked.want, answers), &asked.why) {
         (Decision::Ask, RequestReason::InProject) => Decision::Allow,
         (decision, _) => decision,
     };

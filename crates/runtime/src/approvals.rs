@@ -3,6 +3,8 @@
 //! Every interface calls it before a skill does anything. Stored answers, approvals from flags or the configuration, and the
 //! user's answers become a [`Grant`], or a [`GrantRefused`] with a hint.
 
+mod on_use;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime},
@@ -12,9 +14,9 @@ use metier_catalog::Snapshot;
 use metier_config::ApprovedPermission;
 use metier_model::{Source, text::shell_word};
 use metier_policy::{
-    Act, ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Grant, GrantTerms, Identity,
-    PendingAct, PermissionAnswer, PermissionRequest, Permit, PermitRefusal, Reply, RequestReason,
-    RequestedPermission, Ruling, SessionAnswers, rule,
+    Act, ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, GrantTerms, Identity,
+    PendingAct, PermissionAnswer, PermissionRequest, PermitRefusal, Reply, RequestedPermission,
+    Ruling, SessionAnswers, rule,
 };
 use metier_store::{
     Approval, ApprovalDecision, BegunReceipt, Completion, NewReceipt, Receipt, ReceiptOutcome,
@@ -103,6 +105,9 @@ pub enum GrantRefused {
     /// The user denied it just now. Nothing is stored.
     #[error("{} denied", list(.0))]
     DeniedNow(Vec<RequestedPermission>),
+    /// The user revoked it while another question about this skill was open. The next start asks again.
+    #[error("{} revoked while a question was open", list(.0))]
+    RevokedMeanwhile(Vec<RequestedPermission>),
     /// No one can be asked.
     #[error("{} not approved", list(.asked))]
     NotApproved {
@@ -320,14 +325,7 @@ impl Approvals {
                     behind,
                 });
             }
-            Ruling::Denied(denied) => {
-                self.refuse(
-                    subject.identity,
-                    &denied,
-                    "denied earlier; see `metier permissions`",
-                )?;
-                return Err(GrantRefused::Denied(denied));
-            }
+            Ruling::Denied(denied) => return self.denied(subject.identity, denied),
             Ruling::Ask(open) => open,
         };
         let (optional, required): (Vec<RequestedPermission>, Vec<RequestedPermission>) =
@@ -356,12 +354,27 @@ impl Approvals {
                 grant: *grant,
                 behind,
             }),
-            (Ruling::Ask(left) | Ruling::Denied(left), _) => Err(GrantRefused::Denied(left)),
+            (Ruling::Denied(denied), _) => self.denied(subject.identity, denied),
+            (Ruling::Ask(left), _) => {
+                self.refuse(subject.identity, &left, "revoked while a question was open")?;
+                Err(GrantRefused::RevokedMeanwhile(left))
+            }
         }
     }
 
+    /// The refusal of what is denied in the store.
+    fn denied(
+        &self,
+        identity: &Identity,
+        denied: Vec<RequestedPermission>,
+    ) -> Result<RevocableGrant, GrantRefused> {
+        let reason = "denied earlier; see `metier permissions`";
+        self.refuse(identity, &denied, reason)?;
+        Err(GrantRefused::Denied(denied))
+    }
+
     /// The ruling on a request with the answers that are stored now, those by name, and those that were given `now`.
-    fn rule(
+    pub(crate) fn rule(
         &self,
         identity: &Identity,
         request: &PermissionRequest,
@@ -440,38 +453,6 @@ impl Approvals {
         Ok(())
     }
 
-    /// Asks about one act before it happens, and stores the answer if it is permanent.
-    ///
-    /// # Errors
-    /// When the answer can't be stored. A no is a refusal inside.
-    pub(crate) fn ask_about(
-        &self,
-        subject: &RequestingSkill<'_>,
-        grant: &Grant,
-        pending: PendingAct,
-    ) -> Result<Result<Permit, PermitRefusal>, StoreError> {
-        let question = ApprovalQuestion::about_act(
-            subject.identity.clone(),
-            subject.place.to_owned(),
-            self.session.clone(),
-            pending.clone(),
-        );
-        let offer = match self.put(&question) {
-            Ok(offer) => offer,
-            Err(no) => return Ok(Err(no.to(subject.identity, &pending))),
-        };
-        if let ApprovalOffer::Always(wants) = offer {
-            let asked = wants.iter().map(|want| RequestedPermission {
-                want: want.clone(),
-                why: RequestReason::OnUse,
-            });
-            let asked: Vec<RequestedPermission> = asked.collect();
-            self.remember(subject, &asked, ApprovalDecision::Allowed, "terminal")?;
-        }
-        self.asking.answers.keep(subject.identity, offer);
-        Ok(Ok(grant.permit_answered(pending, offer)))
-    }
-
     /// Asks a question, and accepts only an offered answer.
     fn put<'q>(&self, question: &'q ApprovalQuestion) -> Result<&'q ApprovalOffer, No> {
         let start = Instant::now();
@@ -492,12 +473,8 @@ impl Approvals {
         self.asking.waited.get()
     }
 
-    /// The answers about acts in this session.
-    pub(crate) fn session_answers(&self) -> &SessionAnswers {
-        &self.asking.answers
-    }
-
-    fn answers(&self, identity: &Identity) -> Result<Vec<PermissionAnswer>, StoreError> {
+    /// The answers about a skill that are stored now.
+    pub(crate) fn answers(&self, identity: &Identity) -> Result<Vec<PermissionAnswer>, StoreError> {
         answers(&self.store.lock(), identity)
     }
 

@@ -18,7 +18,6 @@ use metier_host::{
 use metier_model::Permission;
 use metier_policy::{
     Act, ChangePreview, ContentBefore, Grant, LineContext, PendingAct, Permit, PermitRefusal,
-    Unpermitted,
 };
 use metier_store::{BegunReceipt, NewReceipt, Receipt, ReceiptOutcome, StoreError};
 
@@ -27,7 +26,7 @@ use crate::{
     guarded::Guarded,
     receipts::{ConnectionReceipts, Heard, RecentReceipts, Refusals},
     redact::Redactor,
-    standing_answers::{AnswersBehind, RevocableGrant, withdrawn},
+    standing_answers::{AnswersBehind, RevocableGrant},
 };
 
 /// The kind of act for a long-running program of a skill.
@@ -223,33 +222,14 @@ impl GrantedSkill {
     /// # Errors
     /// When the act is not permitted, or the refusal can't be recorded.
     pub fn permit(&self, act: &Act) -> Result<Permit, ActError> {
-        if self.is_withdrawn()? {
-            let refusal = withdrawn(&self.grant.identity().skill);
-            self.refuse(act, refusal.message.clone())?;
-            return Err(refusal.into());
-        }
-        let answers = self.approvals.session_answers();
-        let permitted = self
-            .grant
-            .permit_or_ask(act.clone(), answers, &self.approvals.meter);
-        let permitted = match permitted {
-            Ok(permit) => Ok(permit),
-            Err(Unpermitted::Refused(refusal)) => Err(refusal),
-            Err(Unpermitted::Pending(pending)) => {
-                let subject = RequestingSkill {
-                    identity: self.grant.identity(),
-                    place: &self.skill.place,
-                    held: &self.skill.held,
-                };
-                let pending = self.with_preview(*pending);
-                let answered = self.approvals.ask_about(&subject, &self.grant, pending)?;
-                // The question can have been open for minutes.
-                match self.is_withdrawn()? {
-                    true => Err(withdrawn(&self.grant.identity().skill)),
-                    false => answered,
-                }
-            }
+        let subject = RequestingSkill {
+            identity: self.grant.identity(),
+            place: &self.skill.place,
+            held: &self.skill.held,
         };
+        let shown = |pending| self.with_preview(pending);
+        let behind = (&*self.grant, &self.behind);
+        let permitted = self.approvals.permit(&subject, behind, act, shown)?;
         if let Err(refusal) = &permitted {
             self.refuse(act, refusal.message.clone())?;
         }
@@ -261,11 +241,7 @@ impl GrantedSkill {
     /// # Errors
     /// When the answers can't be read.
     pub fn is_withdrawn(&self) -> Result<bool, StoreError> {
-        if self.grant.is_empty() {
-            return Ok(false);
-        }
-        let store = self.approvals.store.lock();
-        self.behind.lock().is_withdrawn(&store)
+        self.approvals.is_withdrawn(&self.grant, &self.behind)
     }
 
     /// Its grant, for a skill that it invokes: that skill can do nothing that this one can't, and ends with it.

@@ -14,6 +14,7 @@ use metier_policy::{
 
 use crate::{
     log,
+    requests::bind_settings,
     scanning::{KnownVerdict, ScanConsequence},
 };
 
@@ -198,6 +199,7 @@ pub fn survey(
     verdicts: Vec<Option<Box<KnownVerdict>>>,
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
+    bind_settings(&mut catalog.entries);
     if facts.tools().is_none() {
         catalog.entries.iter_mut().for_each(note_unchecked_tools);
     }

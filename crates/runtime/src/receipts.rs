@@ -374,6 +374,10 @@ impl OpenConnection for OpenReceipt {
 
 #[cfg(test)]
 mod tests {
+    use metier_model::{Digest, Source};
+    use metier_policy::Identity;
+    use metier_store::{Approval, ApprovalDecision};
+
     use super::*;
 
     fn refused(act: &str, detail: &str) -> NewReceipt {
@@ -411,6 +415,47 @@ mod tests {
         assert_eq!(written[16].detail, "16 … 5015");
         assert!(written.last().unwrap().detail.ends_with(" … 99999"));
         assert!(refusals.take(start).is_empty());
+    }
+
+    /// A program that runs for long opens no connection any more, and begins no receipt of one.
+    // case 228
+    #[test]
+    fn a_connection_is_refused_after_a_permission_was_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("metier.db");
+        let store = Store::open(&database).unwrap();
+        let identity = Identity {
+            skill: "pest".into(),
+            source: Source::User,
+            digest: Digest([1; 32]),
+        };
+        let approval = Approval {
+            skill: "pest".to_owned(),
+            source: "user".to_owned(),
+            permission: "net:fetch(a.io)".to_owned(),
+            digest: identity.digest.to_string(),
+            decision: ApprovalDecision::Allowed,
+            at: "2026-01-31T09:00:00Z".to_owned(),
+            by: "test".to_owned(),
+        };
+        store.approve(&[approval]).unwrap();
+        let behind = AnswersBehind::read(&store, &identity).unwrap();
+        let whose = Whose {
+            skill: "pest".into(),
+            source: "user".into(),
+            digest: identity.digest.to_string(),
+            session: "s".into(),
+        };
+        let now = SystemTime::UNIX_EPOCH;
+        let redactor = Redactor::default();
+        let receipts = ConnectionReceipts::new(database, whose, redactor, now, behind.elsewhere());
+        assert!(receipts.open("a.io", 443).is_ok());
+        store.revoke_approvals("pest", None).unwrap();
+        for _ in 0..2 {
+            let refused = receipts.open("a.io", 443).map(drop).unwrap_err();
+            assert!(refused.contains("was revoked or denied"), "{refused}");
+        }
+        assert_eq!(receipts.take().all().len(), 1);
     }
 
     #[test]

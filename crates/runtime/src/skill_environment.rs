@@ -5,7 +5,7 @@ use std::{ffi::OsString, os::fd::BorrowedFd, path::PathBuf, sync::Arc};
 use metier_catalog::{CatalogEntry, CopyError, SkillLocation, Snapshot};
 use metier_config::Config;
 use metier_host::execution::{ExecutingSkill, ExecutionError};
-use metier_model::{Card, Permission, Scope};
+use metier_model::{Permission, Scope};
 use metier_policy::{Grant, PermissionRequest, Purpose, variables};
 
 use crate::{
@@ -101,8 +101,8 @@ impl SkillEnvironment {
         skill: &LoadedSkill,
         granted: RevocableGrant,
     ) -> Result<GrantedSkill, ActError> {
-        let named = self.named(&skill.manifest.card, granted.grant());
-        let redactor = self.redactor(&skill.manifest.card, &named);
+        let named = self.named(skill, granted.grant());
+        let redactor = self.redactor(skill, &named);
         let (entry, held) = (Arc::clone(&skill.entry), Arc::clone(&skill.held));
         let in_world = ExecutingSkill {
             folder: match &entry.place {
@@ -141,8 +141,8 @@ impl SkillEnvironment {
     }
 
     /// The values of the variables that a grant names: those that the configuration sets for the skill, otherwise this process's own.
-    fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
-        let configured = configured(&self.config, card);
+    fn named(&self, skill: &LoadedSkill, grant: &Grant) -> Vec<(String, OsString)> {
+        let configured = configured(&self.config, skill);
         let allowed = grant.allowed().iter();
         let names = allowed.filter_map(|want| match (&want.scope, want.permission) {
             (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
@@ -159,11 +159,11 @@ impl SkillEnvironment {
     }
 
     /// The values that are removed from output: those of the configuration, and variables with the name of a secret.
-    fn redactor(&self, card: &Card, named: &[(String, OsString)]) -> Redactor {
+    fn redactor(&self, skill: &LoadedSkill, named: &[(String, OsString)]) -> Redactor {
         let secret = named.iter().filter(|(name, _)| variables::is_secret(name));
         let secret =
             secret.map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()));
-        let all: Vec<(String, String)> = configured(&self.config, card)
+        let all: Vec<(String, String)> = configured(&self.config, skill)
             .into_iter()
             .chain(secret)
             .collect();

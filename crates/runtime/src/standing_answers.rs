@@ -134,15 +134,29 @@ impl AnswersBehind {
         }
     }
 
-    /// Whether one of them was withdrawn since. This is permanent.
+    /// What is allowed about one skill, as of the last comparison.
+    pub(crate) fn allowed(&self, identity: &Identity) -> Vec<Want> {
+        let own = self
+            .skills
+            .iter()
+            .filter(|skill| skill.identity == *identity);
+        let own = own.flat_map(|skill| &skill.answers);
+        let allowed = own.filter(|answer| answer.decision == Decision::Allow);
+        allowed.map(|answer| answer.want.clone()).collect()
+    }
+
+    /// Whether one of them was withdrawn since. This is permanent. An answer that was added since then counts from now on: its end
+    /// withdraws the grant too.
     pub(crate) fn is_withdrawn(&mut self, store: &Store) -> Result<bool, StoreError> {
         if self.withdrawn {
             return Ok(true);
         }
         let stamp = Some(store.answers_stamp()?);
         if stamp != self.stamp {
-            for skill in &self.skills {
-                self.withdrawn |= skill.is_withdrawn(&answers(store, &skill.identity)?);
+            for skill in &mut self.skills {
+                let now = answers(store, &skill.identity)?;
+                self.withdrawn |= skill.is_withdrawn(&now);
+                skill.answers = now;
             }
             self.stamp = stamp;
         }
@@ -194,7 +208,7 @@ fn named(item: &str, identity: &Identity) -> Option<NamedAct> {
 }
 
 /// Whether a bare name in the configuration applies to this source: the user's own and the built-in skills. Others could take any name.
-fn is_meant_by_name(source: Source) -> bool {
+pub(crate) fn is_meant_by_name(source: Source) -> bool {
     match source {
         Source::User | Source::Builtin => true,
         Source::Extra | Source::Project | Source::Inline => false,

@@ -177,6 +177,42 @@ fn every_earlier_version_keeps_its_rows() {
     }
 }
 
+/// Up to version 11 a denial was about its own bytes, and a later approval of other bytes left it in the database.
+#[test]
+fn a_denial_that_was_replaced_by_an_approval_does_not_return() {
+    let folder = TempDir::new().expect("a folder");
+    let path = old(&folder, 11);
+    let connection = Connection::open(&path).expect("the file");
+    for (source, permission, digest, answer) in [
+        ("user", "net:fetch(a.io)", "v1", "denied"),
+        ("user", "net:fetch(a.io)", "v2", "allowed"),
+        // The later answer is no.
+        ("user", "net:fetch(b.io)", "v1", "allowed"),
+        ("user", "net:fetch(b.io)", "v2", "denied"),
+        // The approval is about a skill of another source.
+        ("user", "net:fetch(c.io)", "v1", "denied"),
+        ("project", "net:fetch(c.io)", "v2", "allowed"),
+    ] {
+        let sql = "INSERT INTO permission_approvals (skill, source, permission, digest, answer, decided_at, decided_by)
+                   VALUES ('fetch', ?1, ?2, ?3, ?4, ?5, 'terminal')";
+        let row = rusqlite::params![source, permission, digest, answer, NOW];
+        connection.execute(sql, row).expect("a row");
+    }
+    drop(connection);
+    let store = Store::open(&path).expect("migrated");
+    let found = store.approvals("fetch", "user", "v2").expect("a table");
+    let found: Vec<(&str, ApprovalDecision)> = found
+        .iter()
+        .map(|one| (one.permission.as_str(), one.decision))
+        .collect();
+    let expected = [
+        ("net:fetch(a.io)", ApprovalDecision::Allowed),
+        ("net:fetch(b.io)", ApprovalDecision::Denied),
+        ("net:fetch(c.io)", ApprovalDecision::Denied),
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn tables_that_came_later_can_be_used() {
     let folder = TempDir::new().expect("a folder");

@@ -235,6 +235,16 @@ static MIGRATIONS: &[&str] = &[
         WHEN NEW.digest IS NOT OLD.digest
         BEGIN SELECT raise(ABORT, 'a version never changes'); END;
 ",
+    "
+    -- A denial counts for all bytes of a skill, and an approval ends it. Until this version it counted for its own bytes only, so that an
+    -- approval of other bytes left it: a denial that the user replaced by a later approval must not return.
+    DELETE FROM permission_approvals WHERE answer = 'denied' AND EXISTS (
+        SELECT 1 FROM permission_approvals AS later
+            WHERE later.skill = permission_approvals.skill AND later.source = permission_approvals.source
+                AND later.permission = permission_approvals.permission AND later.answer = 'allowed'
+                AND later.number > permission_approvals.number
+    );
+",
 ];
 
 /// The newest version, which this program writes.

@@ -7,7 +7,7 @@ use metier_runtime::{
     approvals::GrantRefused,
     body_commands::BodyCommandError,
     live::{ActivateError, workflow_input},
-    render::{self, Arguments, LoadedSkill},
+    render::{self, Arguments, FramedText, LoadedSkill},
 };
 use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
@@ -194,8 +194,8 @@ impl AgentConversation {
             self.note(other.message.to_string());
         }
         let text = self.text_of(skill, &Arguments::from_text(arguments))?;
-        let already =
-            self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);
+        let already = self.conversation.skill_text(&name) == Some(text.as_str())
+            || self.system.holds(text.as_str());
         self.enliven(skill)?;
         self.choose_model(&skill.manifest);
         self.runtime.keep_text(&name, text.clone());
@@ -207,7 +207,10 @@ impl AgentConversation {
         });
         Ok(Activated {
             skill: name.clone(),
-            text: (!already).then_some(SkillText { skill: name, text }),
+            text: (!already).then(|| SkillText {
+                skill: name,
+                text: text.into_string(),
+            }),
         })
     }
 
@@ -216,7 +219,9 @@ impl AgentConversation {
         let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
-            self.runtime.keep_text(name, text.to_owned());
+            if let Some(text) = FramedText::from_conversation(name, text) {
+                self.runtime.keep_text(name, text);
+            }
             self.runtime.note_instructed(name);
         }
         Ok(())
@@ -227,7 +232,8 @@ impl AgentConversation {
         let mut members = Vec::new();
         for skill in self.judged_members(set)? {
             let text = self.text_of(&skill, &Arguments::default())?;
-            self.system.add_skill(&text, &contract(&skill.manifest));
+            self.system
+                .add_skill(text.as_str(), &contract(&skill.manifest));
             self.start(&skill)?;
             self.choose_model(&skill.manifest);
             self.tell(AgentEvent::SkillActivated {
@@ -300,7 +306,11 @@ impl AgentConversation {
     }
 
     /// The text of a skill with these arguments, in its frame.
-    fn text_of(&self, skill: &LoadedSkill, arguments: &Arguments) -> Result<String, ErrorReport> {
+    fn text_of(
+        &self,
+        skill: &LoadedSkill,
+        arguments: &Arguments,
+    ) -> Result<FramedText, ErrorReport> {
         let name = skill.entry.name();
         let done = self.runtime.instruct(skill, arguments);
         let done = done.map_err(|error| not_rendered(&name, &error))?;
@@ -486,7 +496,7 @@ fn with_way_out(report: ErrorReport, skill: &str, refused: &GrantRefused) -> Err
             ..report
         }
         .hint(format!("allow it with --approve-skills {skill}, or permanently: metier permissions {skill} --approve")),
-        GrantRefused::DeniedNow(_) => report.hint("no decision was recorded; you will be asked again next time"),
+        GrantRefused::DeniedNow(_) | GrantRefused::RevokedMeanwhile(_) => report.hint("no decision was recorded; you will be asked again next time"),
         _ => report.hint(format!("metier permissions {skill} shows what was denied; --revoke removes it")),
     }
 }

@@ -423,6 +423,9 @@ impl AgentConversation {
             // Usually those run elsewhere; this one was checked again.
             CallJob::Child(child) => child.run(),
         };
+        if self.runtime.take_restarted() {
+            self.refresh_tools();
+        }
         self.answer(call, outcome, start)
     }
 

@@ -18,10 +18,11 @@ use crate::{
 /// Without a name, shows every answer so far; with one, the permissions that the skill asks for, each with your answer, for exactly
 /// the bytes that it has now. An approval ends when the skill changes; a denial stays until you revoke it.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("decision").args(["approve", "deny"])))]
 pub(crate) struct PermissionsArgs {
     /// The skill
     name: Option<String>,
-    /// Allow this, such as `shell:exec(git *)`; without a value, everything that it asks for
+    /// Allow this, such as `shell:exec(git *)`; without a value, everything that it asks for and that you did not deny
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with_all = ["revoke", "deny"])]
     approve: Option<Vec<String>>,
     /// Never allow this, even if the skill changes; without a value, everything that it asks for
@@ -34,7 +35,7 @@ pub(crate) struct PermissionsArgs {
     #[arg(
         long,
         value_name = "DIGEST",
-        requires = "name",
+        requires_all = ["name", "decision"],
         conflicts_with = "revoke"
     )]
     digest: Option<Digest>,

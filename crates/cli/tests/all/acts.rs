@@ -172,6 +172,39 @@ fn fetch(host: &str, port: u16) -> Act {
     })
 }
 
+/// The host of a redirect gets the request too, so it has a receipt of its own.
+// case 238
+#[test]
+fn a_host_that_a_redirect_leads_to_has_a_receipt() {
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
+    let page = serve(
+        1,
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
+    );
+    let answer = format!(
+        "HTTP/1.1 307 Go\r\nLocation: http://127.0.0.1:{page}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let first = serve(1, answer.leak());
+    work_with(&context, &["net:fetch(127.0.0.1)"], |worker, _| {
+        let answered = worker.act(&fetch("127.0.0.1", first));
+        assert!(
+            matches!(&answered, Ok(ActResult::Response(_))),
+            "{answered:?}"
+        );
+        let receipts = worker.receipts();
+        let of = |detail: &str| {
+            let same = receipts.iter().filter(|one| one.entry.detail == detail);
+            same.count()
+        };
+        assert_eq!(of(&format!("CONNECT 127.0.0.1:{page}")), 1, "{receipts:?}");
+        assert_eq!(
+            of(&format!("GET http://127.0.0.1:{first}/")),
+            1,
+            "{receipts:?}"
+        );
+    });
+}
+
 #[test]
 fn hosts_are_reached_that_were_named_and_no_others() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));

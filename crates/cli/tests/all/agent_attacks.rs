@@ -536,3 +536,57 @@ fn what_began_beside_another_call_ends_with_the_turn() {
     assert!(!told.contains("not run"), "{told}");
     assert_eq!(told.matches("was stopped").count(), 2, "{told}");
 }
+
+/// A model is named with its provider, without it, or not at all; a denial of one name covers all of them.
+// case 237
+#[test]
+fn a_denied_model_is_not_called_by_another_name() {
+    const NAMES: &[&str] = &[
+        "",
+        "test-model",
+        "anthropic/test-model",
+        "anthropic:test-model",
+    ];
+    let turns = (0..NAMES.len()).map(|_| ScriptedTurn::text("spoken"));
+    let room = AgentRoom::new(turns);
+    let front = "types: [workflow]\nimplementation: {backend: starlark, entrypoint: main.star}\npermissions: [\"llm:call(anthropic/*)\"]\n";
+    room.skill("a", front, "Text.\n");
+    let code = "def a(input):\n    return llm(\"hi\", model = input[\"text\"] or None)\nregister_workflow(\"a\", a)\n";
+    let place = "~/.config/metier/skills/a/main.star";
+    room.stage.context.write(place, code);
+    let permissions = |change: &str, permission: &str| {
+        let output = room.run(&["permissions", "a", change, permission]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+    };
+    let called = |name: &str| {
+        let words = ["run", "a", name];
+        let output = room.run(&words[..if name.is_empty() { 2 } else { 3 }]);
+        let is_spoken = output.stdout.contains("spoken");
+        assert_eq!(output.code == 0, is_spoken, "{}", output.snapshot());
+        is_spoken
+    };
+    // Without it a bare name means no model.
+    let provider = ["config", "agent.provider", "anthropic"];
+    assert_eq!(room.run(&provider).code, 0);
+    permissions("--approve", "llm:call(anthropic/*)");
+    for denial in [
+        "anthropic/*",
+        "test-model",
+        "default",
+        "anthropic/Test-Model",
+    ] {
+        let denial = format!("llm:call({denial})");
+        permissions("--deny", &denial);
+        for name in NAMES {
+            assert!(!called(name), "{denial}: {name}");
+        }
+        permissions("--revoke", &denial);
+        permissions("--approve", "llm:call(anthropic/*)");
+    }
+    // Another model is denied, and this one isn't.
+    permissions("--deny", "llm:call(default-2)");
+    for name in NAMES {
+        assert!(called(name), "{name}");
+    }
+    room.finish();
+}

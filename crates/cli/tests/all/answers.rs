@@ -370,3 +370,65 @@ fn a_changed_receipt_is_seen() {
     let verified = stage.context.run(&["log", "--verify"]);
     assert_eq!(verified.code, 1, "{}", verified.snapshot());
 }
+
+/// The state of each permission of a skill, by the permission.
+fn states(stage: &Stage, name: &str) -> Vec<(String, String)> {
+    let output = stage.run(&["permissions", name, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let rows = document["permissions"].as_array().unwrap().iter();
+    rows.map(|row| {
+        (
+            field(row, "permission").to_owned(),
+            field(row, "state").to_owned(),
+        )
+    })
+    .collect()
+}
+
+// case 240
+#[test]
+fn an_approval_of_everything_ends_no_denial() {
+    let stage = Stage::new();
+    let asks = "permissions: [\"net:fetch(a.io)\", \"file:read(./x)\"]\n";
+    stage.skill("greet", asks, GREETS);
+    let run = |rest: &[&str]| stage.run(&[&["permissions", "greet"], rest].concat());
+    assert_eq!(run(&["--deny", "net:fetch(a.io)"]).code, 0);
+    // An update does not end it, and neither does what the page and the hint offer after one.
+    stage.context.write("skills/greet/notes.txt", "two\n");
+    let approved = run(&["--approve"]);
+    assert_eq!(approved.code, 0, "{}", approved.snapshot());
+    let told = "`net:fetch(a.io)` stays denied; allow it with: metier permissions greet --approve 'net:fetch(a.io)'";
+    assert!(approved.stderr.contains(told), "{}", approved.snapshot());
+    let state = |permission: &str, state: &str| (permission.to_owned(), state.to_owned());
+    assert_eq!(
+        states(&stage, "greet"),
+        [
+            state("file:read(./x)", "allowed"),
+            state("net:fetch(a.io)", "denied")
+        ]
+    );
+    assert_eq!(run(&["--approve", "net:fetch(a.io)"]).code, 0);
+    assert_eq!(states(&stage, "greet")[1].1, "allowed");
+}
+
+// case 242
+#[test]
+fn an_answer_is_revoked_in_the_words_in_which_it_was_given() {
+    let stage = Stage::new();
+    stage.skill("greet", "permissions: [\"net:fetch\"]\n", GREETS);
+    let run = |rest: &[&str]| stage.run(&[&["permissions", "greet"], rest].concat());
+    for typed in ["net:fetch(API.GitHub.com)", "shell:exec(git  log *)"] {
+        assert_eq!(run(&["--approve", typed]).code, 0, "{typed}");
+        let revoked = run(&["--revoke", typed]);
+        assert!(
+            revoked.stdout.contains("revoked 1 answer"),
+            "{typed}: {}",
+            revoked.snapshot()
+        );
+        let left = run(&["--json"]).stdout;
+        assert!(!left.contains("allowed"), "{typed}: {left}");
+    }
+    // A digest is a condition of a decision: without one it would be ignored.
+    let digest = format!("sha256:{}", "0".repeat(64));
+    assert_eq!(run(&["--digest", &digest]).code, 2);
+}

@@ -200,6 +200,7 @@ fn word<T>(result: Result<&T, &GrantRefused>, asked: &Scripted) -> String {
         Ok(_) => "allowed",
         Err(GrantRefused::Denied(_) | GrantRefused::DeniedNow(_)) => "refused: denied",
         Err(GrantRefused::NotApproved { .. }) => "refused: not approved",
+        Err(GrantRefused::RevokedMeanwhile(_)) => "refused: revoked",
         Err(GrantRefused::Store(_)) => "refused: store",
     };
     format!("{first}{then}")
@@ -386,6 +387,7 @@ impl Room {
                 "refused: denied".to_owned()
             }
             Err(GrantRefused::NotApproved { .. }) => "refused: not approved".to_owned(),
+            Err(GrantRefused::RevokedMeanwhile(_)) => "refused: revoked".to_owned(),
             Err(GrantRefused::Store(error)) => panic!("{error}"),
         }
     }

@@ -21,6 +21,7 @@ use metier_catalog::{
 use metier_config::{Config, HookEngine, HookSettings};
 use metier_host::execution::HostEnvironment;
 use metier_model::{Source, Strictness};
+use metier_policy::{ActTarget, Approver, Headless};
 use metier_runtime::{
     AdmittedSnapshot, Inventory,
     approvals::Approvals,
@@ -53,6 +54,8 @@ pub(crate) struct Live {
     pub(crate) variables: BTreeMap<String, OsString>,
     /// The engine for hooks in JavaScript.
     pub(crate) hooks: HookSettings,
+    /// Answers questions of sessions in this test.
+    pub(crate) approver: Arc<dyn Approver>,
     /// The limits for one turn: commands, fetched pages, and model requests.
     pub(crate) rate: u64,
 }
@@ -73,6 +76,7 @@ impl Live {
                 engine: HookEngine::Embedded,
                 deno: None,
             },
+            approver: Arc::new(Headless),
             rate: 1_000,
         }
     }
@@ -166,6 +170,7 @@ impl Live {
         let terms = terms(self.rate, &project, Some(&home));
         let approvals = Approvals {
             session: session.into(),
+            approver: Arc::clone(&self.approver),
             ..approvals(store, approved, terms)
         };
         let host = HostEnvironment {
@@ -245,6 +250,10 @@ impl Live {
 struct Parrot;
 
 impl Model for Parrot {
+    fn target(&self, model: Option<&str>) -> ActTarget {
+        model.unwrap_or("default").into()
+    }
+
     fn answer(
         &self,
         prompt: &str,

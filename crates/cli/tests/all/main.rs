@@ -86,6 +86,7 @@ mod skill_fields;
 mod skill_project;
 mod skill_text;
 mod spec;
+mod standing;
 mod survival;
 mod terminal;
 mod test_agent;

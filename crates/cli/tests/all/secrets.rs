@@ -325,6 +325,12 @@ fn variables_that_are_code_are_not_passed_on() {
 #[test]
 fn another_skill_s_secrets_are_given_only_by_name() {
     let stage = SkillProject::new();
+    // The user's own skills choose their key; what other skills get is below, in `no_skill_takes_the_settings_of_another`.
+    let run = |arguments: &[&str]| {
+        stage
+            .context
+            .run(&[&["--root", "user=skills"], arguments].concat())
+    };
     stage.context.write("w.toml", "[skills.entries.weather.env]\nWEATHER_USER = \"canary-user-12\"\nWEATHER_KEY = \"canary-key-99\"\n");
     let key = "metadata: {openclaw: {skillKey: weather}}\n";
     stage.skill(
@@ -333,15 +339,15 @@ fn another_skill_s_secrets_are_given_only_by_name() {
         "!echo \"$WEATHER_USER\" \"$WEATHER_KEY\" | tr a-z b-za\n",
     );
     // Approved before anything was configured: variables in general, and any command.
-    assert_eq!(stage.run(&["permissions", "thief", "--approve"]).code, 0);
-    let before = stage.run(&["show", "thief", "--raw"]);
+    assert_eq!(run(&["permissions", "thief", "--approve"]).code, 0);
+    let before = run(&["show", "thief", "--raw"]);
     assert_eq!(
         (before.code, before.stdout.trim()),
         (0, ""),
         "{}",
         before.snapshot()
     );
-    let after = stage.run(&["--config", "w.toml", "show", "thief", "--raw"]);
+    let after = run(&["--config", "w.toml", "show", "thief", "--raw"]);
     assert_eq!(after.code, 1, "{}", after.snapshot());
     for name in ["env:read(WEATHER_USER)", "env:read(WEATHER_KEY)"] {
         assert!(after.stderr.contains(name), "{}", after.snapshot());
@@ -360,15 +366,15 @@ fn another_skill_s_secrets_are_given_only_by_name() {
         "env:read(WEATHER_USER)",
         "env:read(WEATHER_KEY)",
     ];
-    assert_eq!(stage.run(&name).code, 0);
-    let named = stage.run(&["--config", "w.toml", "show", "thief", "--raw"]);
+    assert_eq!(run(&name).code, 0);
+    let named = run(&["--config", "w.toml", "show", "thief", "--raw"]);
     assert_eq!(
         (named.code, named.stdout.trim()),
         (0, "dbobsz-vtfs-12 dbobsz-lfz-99"),
         "{}",
         named.snapshot()
     );
-    let denied = stage.run(&[
+    let denied = run(&[
         "--config",
         "w.toml",
         "permissions",
@@ -378,9 +384,7 @@ fn another_skill_s_secrets_are_given_only_by_name() {
     ]);
     assert_eq!(denied.code, 0);
     assert_eq!(
-        stage
-            .run(&["--config", "w.toml", "show", "thief", "--raw"])
-            .code,
+        run(&["--config", "w.toml", "show", "thief", "--raw"]).code,
         1
     );
 }
@@ -433,4 +437,53 @@ fn what_the_configuration_sets_for_a_skill_reaches_its_children() {
             );
         }
     });
+}
+
+// case 241
+#[test]
+fn no_skill_takes_the_settings_of_another() {
+    let stage = Stage::new();
+    let front = |key: &str| {
+        format!(
+            "permissions: [\"shell:exec(scripts/*)\", \"env:read(SOME_KEY)\", \"env:read(SOME_TOKEN)\"]\nmetadata: {{openclaw: {{skillKey: {key}, primaryEnv: SOME_KEY}}}}\n"
+        )
+    };
+    let script = format!("#!/bin/sh\n{MEASURES}");
+    for (folder, name, key) in [
+        ("~/.agents/skills", "free", "other"),
+        ("~/.agents/skills", "thief", "github"),
+        ("skills", "guest", "other"),
+        ("skills", "github", "github"),
+    ] {
+        stage.skill_in(folder, name, &front(key), RUNS);
+        let place = format!("{folder}/{name}/scripts/do.sh");
+        stage.context.write(&place, &script);
+    }
+    let entry = |key: &str| {
+        format!(
+            "[skills.entries.{key}]\napi_key = \"123456789\"\n[skills.entries.{key}.env]\nSOME_TOKEN = \"1234567\"\n"
+        )
+    };
+    let config = entry("github") + &entry("other");
+    stage.context.write("~/.config/metier/config.toml", &config);
+    let root = stage.context.path("skills").display().to_string();
+    let measured = |name: &str| {
+        let run = ["--approve-skills", name, "--config", "config.toml"];
+        let roots = ["--root", "user=own", "--root", &root];
+        let exec = ["exec", name, "scripts/do.sh"];
+        let output = stage.context.run(&[&run[..], &roots, &exec].concat());
+        assert_eq!(output.code, 0, "{name}: {}", output.snapshot());
+        output.stdout
+    };
+    stage.context.write("config.toml", &config);
+    let own = stage.context.path("~/.agents/skills");
+    std::os::unix::fs::symlink(own, stage.context.path("own")).unwrap();
+    let (all, none) = ("7 0 9 0\n", "0 0 0 0\n");
+    // A key that no other skill has as its name, of a skill of the user.
+    assert_eq!(measured("free"), all);
+    // The name of another skill, and a skill that the user did not install.
+    assert_eq!(measured("thief"), none);
+    assert_eq!(measured("guest"), none);
+    // Its own name: the question says where the values come from.
+    assert_eq!(measured("github"), all);
 }

@@ -60,12 +60,13 @@ impl ActExecutor {
             timeout,
             ..FetchLimits::default()
         };
-        let response = net::fetch(
+        let response = net::fetch_recorded(
             &request,
             &self.hosts()?,
             &limits,
             &SystemResolver::default(),
             &Trust::system(),
+            &*self.connections,
         )?;
         Ok(response)
     }

@@ -2,7 +2,7 @@
 //!
 //! Redirects are followed only here, so that each of them is parsed, admitted, resolved and dialled like the first URL. A hop to
 //! another origin keeps only headers that do not identify the caller: API keys have many names besides `Authorization`. A redirect
-//! never leads from `https:` to `http:`.
+//! never leads from `https:` to `http:`. For a skill each hop to another origin is recorded before it is contacted ([`fetch_recorded`]).
 //!
 //! The body is returned unchanged, except that `gzip` is decompressed when the request did not ask for an encoding itself.
 //! Status codes are not errors.
@@ -15,6 +15,7 @@ use ureq::http::{HeaderMap, HeaderName, HeaderValue, header};
 use super::{
     exchange::{Hop, HopResponse, Trust},
     hosts::{AllowedHosts, FetchTarget, HostRefusal, shown},
+    proxy::{ConnectionLog, OpenConnection, ProxyConnection, ProxyDecision},
     reach::{Resolve, UnreachableCause},
 };
 
@@ -160,6 +161,14 @@ pub enum NetError {
     /// The request can't be sent.
     #[error("the request can't be sent: {0}")]
     Request(String),
+    /// A hop can't be recorded, so it is not made.
+    #[error("a redirect leads to `{host}`, which is not contacted: {reason}")]
+    Unrecorded {
+        /// The host of the new location.
+        host: String,
+        /// Why there is no record.
+        reason: String,
+    },
 }
 
 /// The methods that skills need. A table, since the methods differ in their bodies and redirects.
@@ -228,6 +237,30 @@ pub fn fetch(
     resolve: &dyn Resolve,
     trust: &Trust,
 ) -> Result<FetchResponse, NetError> {
+    whole(request, hosts, limits, resolve, trust, None)
+}
+
+/// The same for a skill. The caller has recorded the URL of the request; the host of every redirect to another origin is recorded in `log`
+/// before it is contacted, and not contacted if that fails.
+pub fn fetch_recorded(
+    request: &FetchRequest,
+    hosts: &AllowedHosts,
+    limits: &FetchLimits,
+    resolve: &dyn Resolve,
+    trust: &Trust,
+    log: &dyn ConnectionLog,
+) -> Result<FetchResponse, NetError> {
+    whole(request, hosts, limits, resolve, trust, Some(log))
+}
+
+fn whole(
+    request: &FetchRequest,
+    hosts: &AllowedHosts,
+    limits: &FetchLimits,
+    resolve: &dyn Resolve,
+    trust: &Trust,
+    log: Option<&dyn ConnectionLog>,
+) -> Result<FetchResponse, NetError> {
     let hop = Hop {
         hosts,
         limits,
@@ -235,9 +268,19 @@ pub fn fetch(
         trust,
         deadline: Instant::now() + limits.timeout,
     };
-    let (target, answer, redirects) = follow(&hop, request)?;
+    let Followed {
+        target,
+        answer,
+        redirects,
+        record,
+    } = follow(&hop, request, log)?;
     let status = answer.status;
-    let (headers, body) = hop.finish(&target, answer)?;
+    let finished = hop.finish(&target, answer);
+    if let Some(record) = record {
+        let received = finished.as_ref().map(|(_, body)| body.len());
+        record.over(received);
+    }
+    let (headers, body) = finished?;
     Ok(FetchResponse {
         status,
         headers: listed(&headers),
@@ -264,7 +307,12 @@ pub fn fetch_in_pieces(
         trust,
         deadline: Instant::now() + limits.timeout,
     };
-    let (target, answer, redirects) = follow(&hop, request)?;
+    let Followed {
+        target,
+        answer,
+        redirects,
+        ..
+    } = follow(&hop, request, None)?;
     let response = FetchResponse {
         status: answer.status,
         headers: listed(&answer.headers),
@@ -278,11 +326,79 @@ pub fn fetch_in_pieces(
     Ok(response)
 }
 
-/// Sends the request until a response is not a redirect: its target, the response, and the URLs that redirected.
+/// The last hop of a request.
+struct Followed {
+    target: FetchTarget,
+    answer: HopResponse,
+    /// The URLs that redirected.
+    redirects: Vec<String>,
+    /// The record of the last origin, if it is not the first.
+    record: Option<HopRecord>,
+}
+
+/// The record of an origin that a redirect led to. It is complete in any case: what ends otherwise has failed.
+struct HopRecord {
+    open: Option<Box<dyn OpenConnection>>,
+    seen: ProxyConnection,
+    start: Instant,
+}
+
+impl HopRecord {
+    /// Records a hop that will be made, if its host is approved.
+    fn begin(
+        hop: &Hop<'_>,
+        target: &FetchTarget,
+        log: &dyn ConnectionLog,
+    ) -> Result<Self, NetError> {
+        let (host, port) = (target.host.to_string(), target.port);
+        let admitted = hop.hosts.admits(&target.host, port);
+        admitted.map_err(NetError::Redirect)?;
+        let open = log.open(&host, port);
+        let open = open.map_err(|reason| NetError::Unrecorded {
+            host: host.clone(),
+            reason,
+        })?;
+        Ok(Self {
+            open: Some(open),
+            seen: ProxyConnection {
+                host,
+                port,
+                decision: ProxyDecision::Cut("its redirect was not followed".to_owned()),
+                bytes_up: 0,
+                bytes_down: 0,
+                ms: 0,
+            },
+            start: Instant::now(),
+        })
+    }
+
+    /// Records the end: how many bytes of the body arrived, or the error.
+    fn over(mut self, received: Result<usize, &NetError>) {
+        match received {
+            Ok(bytes) => {
+                self.seen.decision = ProxyDecision::Allowed;
+                self.seen.bytes_down = u64::try_from(bytes).unwrap_or(u64::MAX);
+            }
+            Err(error) => self.seen.decision = ProxyDecision::Cut(error.to_string()),
+        }
+    }
+}
+
+impl Drop for HopRecord {
+    fn drop(&mut self) {
+        self.seen.ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if let Some(open) = self.open.take() {
+            open.over(&self.seen);
+        }
+    }
+}
+
+/// Sends the request until a response is not a redirect.
 fn follow(
     hop: &Hop<'_>,
     request: &FetchRequest,
-) -> Result<(FetchTarget, HopResponse, Vec<String>), NetError> {
+    log: Option<&dyn ConnectionLog>,
+) -> Result<Followed, NetError> {
     let limits = hop.limits;
     let mut method = Method::parse(&request.method)?;
     let mut headers = checked(&request.headers)?;
@@ -293,14 +409,33 @@ fn follow(
     }
     let mut target = FetchTarget::parse(&request.url)?;
     let mut redirects = Vec::new();
+    let mut record: Option<HopRecord> = None;
     loop {
+        if let Some(record) = &mut record {
+            let sent = u64::try_from(body.len()).unwrap_or(u64::MAX);
+            record.seen.bytes_up = record.seen.bytes_up.saturating_add(sent);
+        }
         let answer = hop.send(&target, method, &headers, body);
         let answer = answer.map_err(|error| match error {
             NetError::Refused(refusal) if !redirects.is_empty() => NetError::Redirect(refusal),
             error => error,
-        })?;
+        });
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                if let Some(record) = record {
+                    record.over(Err(&error));
+                }
+                return Err(error);
+            }
+        };
         let Some(next) = redirected(&target, &answer)? else {
-            return Ok((target, answer, redirects));
+            return Ok(Followed {
+                target,
+                answer,
+                redirects,
+                record,
+            });
         };
         if redirects.len() == limits.max_redirects {
             return Err(NetError::TooManyRedirects {
@@ -315,6 +450,12 @@ fn follow(
         }
         if !next.same_origin(&target) {
             headers.retain(|(name, _)| HARMLESS.contains(&name.as_str()));
+            if let Some(record) = record.take() {
+                record.over(Ok(0));
+            }
+            record = log
+                .map(|log| HopRecord::begin(hop, &next, log))
+                .transpose()?;
         }
         redirects.push(target.url.to_string());
         target = next;

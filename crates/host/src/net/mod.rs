@@ -44,7 +44,9 @@ mod reach;
 
 pub use address::{AddressKind, kind};
 pub use exchange::Trust;
-pub use fetch::{FetchLimits, FetchRequest, FetchResponse, NetError, fetch, fetch_in_pieces};
+pub use fetch::{
+    FetchLimits, FetchRequest, FetchResponse, NetError, fetch, fetch_in_pieces, fetch_recorded,
+};
 pub use hosts::{AdmittedHost, AllowedHosts, FetchTarget, HostRefusal, ScopeError};
 pub use proxy::{
     ConnectionLog, NetworkProxy, OpenConnection, ProxyConnection, ProxyDecision, ProxyLimits,

@@ -129,6 +129,7 @@ impl Runtime {
             changes: Guarded::new(false),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
+            tried_with: None.into(),
             broken_hooks: Vec::new().into(),
         };
         active.report_ungranted(&request);
@@ -237,7 +238,8 @@ impl Runtime {
     /// Calls the deactivation hook of a skill, and ends its code.
     pub(super) fn close(&self, active: &Active) -> Result<(), CallError> {
         let mut hook = Ok(());
-        let is_called = !self.describes && !active.worker.is_withdrawn()?;
+        // Its code is ended in any case, also when the answers can't be read.
+        let is_called = !self.describes && !active.worker.is_withdrawn().unwrap_or(true);
         if is_called && active.hook(HookPhase::Deactivate).is_some() {
             let mut event = Dispatched {
                 event: serde_json::json!({ "skill": active.name() }),

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use metier_host::backend::SkillProcess;
 use metier_model::{Backend, SkillType, Types, hooks::SkillHooks};
-use metier_policy::Identity;
+use metier_policy::{Identity, PermissionAnswer};
 use metier_schema::BoundedSchema;
 use metier_sdk::{
     HookPhase,
@@ -40,6 +40,8 @@ pub(crate) struct Active {
     /// The chain of skills that invoked it, outermost first.
     pub(super) callers: Vec<String>,
     pub(super) said: Guarded<Vec<SkillLine>>,
+    /// The stored answers when it was last started again, which failed. With the same answers it would fail again, and ask again.
+    pub(super) tried_with: Guarded<Option<Vec<PermissionAnswer>>>,
     /// Problems with its hooks; the skill is active anyway.
     pub(super) broken_hooks: Guarded<Vec<String>>,
 }

@@ -1,5 +1,7 @@
 //! The contributions of active skills to prompts, answers and scans.
 
+use std::sync::Arc;
+
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
     HookPhase,
@@ -216,10 +218,19 @@ pub(super) fn scan(
     let mut all = Vec::new();
     let active = runtime.all_active();
     for active in active.iter().filter(|one| one.is(SkillType::SecurityRule)) {
+        // Without its permissions it stays in the list, and its scanners report that they did not run.
+        let active = match active.contributions.scanners.is_empty() {
+            true => Arc::clone(active),
+            false => match runtime.current_for_event(active) {
+                Ok(current) => current,
+                Err(CallError::Store(error)) => return Err(error),
+                Err(_) => Arc::clone(active),
+            },
+        };
         for scanner in &active.contributions.scanners {
             let params = json!({ "name": scanner.name, "files": files });
             let found: Result<ScannerOutput, CallError> = runtime.ask(
-                active,
+                &active,
                 method::SCANNER,
                 ("scanner:run", &scanner.name),
                 params,

@@ -68,7 +68,7 @@ impl Runtime {
             if acts {
                 self.write_down(&mut notes)?;
             }
-            self.handle(&active, phase, &mut done, &mut notes)
+            self.handle_current(&active, phase, &mut done, &mut notes)
                 .or_else(|error| self.write_down(&mut notes).and(Err(error)))?;
             if done.cancelled.is_some() {
                 break;
@@ -88,6 +88,21 @@ impl Runtime {
         Ok(())
     }
 
+    /// The hook of a skill, which is started again first if a permission of it was withdrawn.
+    fn handle_current(
+        &self,
+        active: &Arc<Active>,
+        phase: HookPhase,
+        done: &mut Dispatched,
+        notes: &mut Notes,
+    ) -> Result<(), StoreError> {
+        match self.current_for_event(active) {
+            Ok(current) if current.hook(phase).is_none() => Ok(()),
+            Ok(current) => self.handle(&current, phase, done, notes),
+            Err(error) => hook_failed(active, phase, (error, 0), done, notes),
+        }
+    }
+
     /// One hook of one skill.
     pub(super) fn handle(
         &self,
@@ -99,26 +114,13 @@ impl Runtime {
         let start = std::time::Instant::now();
         let answer = self.answer(active, phase, &done.event);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut note =
-            |detail: &str, went: ActRecord| notes.add(&active.worker, phase, detail, &went);
         active.changes.set(false);
         let answer = match answer {
             Ok(answer) => answer,
-            Err(CallError::Store(error)) => return Err(error),
-            Err(error) => {
-                let went = went(&Err::<(), _>(error), ms);
-                let reason = went.reason.clone().unwrap_or_default();
-                note("failed", went);
-                let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
-                if closes && prevents(phase) && active.is(SkillType::SecurityRule) {
-                    let reason = format!("its check failed: {reason}");
-                    done.cancelled = Some((active.name().to_owned(), reason));
-                } else {
-                    active.report_failed(phase, &reason);
-                }
-                return Ok(());
-            }
+            Err(error) => return hook_failed(active, phase, (error, ms), done, notes),
         };
+        let mut note =
+            |detail: &str, went: ActRecord| notes.add(&active.worker, phase, detail, &went);
         if let Some(cancel) = answer.cancel {
             active.changes.set(true);
             if can_cancel(phase) {
@@ -168,6 +170,30 @@ impl Runtime {
             reason: error.to_string(),
         })
     }
+}
+
+/// Records a hook that gave no answer. A check that fails is a no.
+fn hook_failed(
+    active: &Active,
+    phase: HookPhase,
+    (error, ms): (CallError, u64),
+    done: &mut Dispatched,
+    notes: &mut Notes,
+) -> Result<(), StoreError> {
+    if let CallError::Store(error) = error {
+        return Err(error);
+    }
+    let went = went(&Err::<(), _>(error), ms);
+    let reason = went.reason.clone().unwrap_or_default();
+    notes.add(&active.worker, phase, "failed", &went);
+    let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
+    if closes && prevents(phase) && active.is(SkillType::SecurityRule) {
+        let reason = format!("its check failed: {reason}");
+        done.cancelled = Some((active.name().to_owned(), reason));
+    } else {
+        active.report_failed(phase, &reason);
+    }
+    Ok(())
 }
 
 /// Whether a hook of this phase can stop the event: a call, the turn of a message, or the end of a turn.

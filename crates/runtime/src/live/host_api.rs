@@ -288,7 +288,11 @@ impl HostApi<'_> {
         system: Option<&str>,
         model: Option<&str>,
     ) -> Result<Value, RpcError> {
-        let act = Act::CallModel(model.unwrap_or("default").into());
+        let target = match &self.runtime.model {
+            Some(port) => port.target(model),
+            None => model.unwrap_or("default").into(),
+        };
+        let act = Act::CallModel(target);
         let asked = self.skill.worker.elsewhere(&act, || {
             let port = self.runtime.model.as_ref().ok_or_else(|| {
                 DelegateError::new(
@@ -303,7 +307,12 @@ impl HostApi<'_> {
     }
 
     fn invoke(&self, name: &str, tool: Option<&str>, input: Value) -> Result<Value, RpcError> {
-        let act = Act::InvokeSkill(name.into());
+        let found = self.runtime.invoked(name);
+        let target = match found {
+            Ok((_, ref target)) => target.clone(),
+            Err(_) => name.into(),
+        };
+        let act = Act::InvokeSkill(target);
         // A missing input is an empty object, because tools and workflows take objects.
         let input = match input {
             Value::Null => json!({}),
@@ -311,14 +320,13 @@ impl HostApi<'_> {
         };
         let invocation = SkillCall {
             caller: self.skill,
-            skill: name,
             tool,
             input,
         };
-        let done = self
-            .skill
-            .worker
-            .elsewhere(&act, || self.runtime.invoke(&invocation));
+        let done = self.skill.worker.elsewhere(&act, || {
+            let (skill, _) = found?;
+            self.runtime.invoke(skill, &invocation)
+        });
         let output: ToolOutput = done.map_err(|error| wrong(&error))?;
         answer(&output)
     }

@@ -4,27 +4,53 @@
 //! *both* have. So a skill with few permissions can't use one with many, and approvals for the user's requests
 //! don't apply to another skill's.
 
+use metier_policy::ActTarget;
 use metier_sdk::wire::ToolOutput;
 use serde_json::Value;
 
 use super::{Active, CallError, Runtime, activation::MAX_DEPTH};
-use crate::granted_skill::DelegateError;
+use crate::{InventorySkill, granted_skill::DelegateError};
 
 /// A call from one skill to another.
 pub(super) struct SkillCall<'r> {
     pub(super) caller: &'r Active,
-    pub(super) skill: &'r str,
     pub(super) tool: Option<&'r str>,
     pub(super) input: Value,
 }
 
 impl Runtime {
-    /// Lets another skill work for the caller.
-    pub(super) fn invoke(&self, call: &SkillCall<'_>) -> Result<ToolOutput, DelegateError> {
-        let skill = self.inventory.find(call.skill);
-        let skill = skill.map_err(|missing| {
+    /// The skill that a name, `source:name` or a path means, by all of these names. Of several skills with one name, the name means only
+    /// the one that is used; a denial of the name is about all of them.
+    pub(super) fn invoked(
+        &self,
+        wanted: &str,
+    ) -> Result<(&InventorySkill, ActTarget), DelegateError> {
+        let skill = self.inventory.find(wanted).map_err(|missing| {
             DelegateError::new("not-found", format!("there is no skill `{}`", missing.name))
         })?;
+        let entry = self.inventory.entry(skill);
+        let name = entry.name().into_owned();
+        let means_it = |name: &str| {
+            let found = self.inventory.find(name);
+            found.is_ok_and(|found| std::ptr::eq(found, skill))
+        };
+        let of_source = format!("{}:{name}", entry.source);
+        let path = entry.place.path().to_string_lossy().into_owned();
+        let names = [name, of_source, path];
+        let shown = names.iter().find(|name| means_it(name));
+        let target = ActTarget::new(shown.map_or(wanted, String::as_str));
+        let target = names
+            .iter()
+            .fold(target, |target, name| target.known_as(name, means_it(name)));
+        Ok((skill, target))
+    }
+
+    /// Lets another skill work for the caller.
+    pub(super) fn invoke(
+        &self,
+        skill: &InventorySkill,
+        call: &SkillCall<'_>,
+    ) -> Result<ToolOutput, DelegateError> {
         let entry = self.inventory.entry(skill);
         let name = entry.name();
         let chain = call.caller.chain();

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use metier_model::Digest;
 
-use crate::tokens::{count as count_tokens, within};
+use crate::{
+    render::FramedText,
+    tokens::{count as count_tokens, within},
+};
 
 /// The maximum size of one skill that is attached again.
 const PER_SKILL: usize = 5_000;
@@ -18,7 +21,7 @@ const IN_ALL: usize = 25_000;
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pinned: BTreeMap<String, Digest>,
-    texts: Vec<(String, String)>,
+    texts: Vec<(String, FramedText)>,
 }
 
 /// The text of an active skill, for a compacted conversation.
@@ -39,7 +42,7 @@ impl Ledger {
     }
 
     /// Sets the text of an active skill, in place of the previous one.
-    pub(super) fn keep(&mut self, skill: &str, text: String) {
+    pub(super) fn keep(&mut self, skill: &str, text: FramedText) {
         self.strip(skill);
         self.texts.push((skill.to_owned(), text));
     }
@@ -54,7 +57,7 @@ impl Ledger {
         let mut room = IN_ALL;
         let newest_first = self.texts.iter().rev();
         let attached = newest_first.map(|(skill, text)| {
-            let (text, cut) = within(text, PER_SKILL.min(room));
+            let (text, cut) = within(text.as_str(), PER_SKILL.min(room));
             room -= count_tokens(text).min(room);
             AttachedText {
                 skill: skill.clone(),
@@ -72,6 +75,11 @@ impl Ledger {
 mod tests {
     use super::*;
 
+    fn framed(body: &str) -> FramedText {
+        let text = format!("<skill_content name=\"s\">\n{body}</skill_content>\n");
+        FramedText::from_conversation("s", &text).unwrap()
+    }
+
     #[test]
     fn a_session_sees_the_bytes_that_it_saw_first() {
         let mut ledger = Ledger::default();
@@ -86,9 +94,9 @@ mod tests {
         let mut ledger = Ledger::default();
         let long = "one two three four five six seven eight nine ten\n".repeat(2_000);
         for number in 0..7 {
-            ledger.keep(&format!("s{number}"), long.clone());
+            ledger.keep(&format!("s{number}"), framed(&long));
         }
-        ledger.keep("short", "a few words\n".into());
+        ledger.keep("short", framed("a few words\n"));
         ledger.strip("s6");
         let attached = ledger.attach();
         assert_eq!(attached[0].skill, "short");

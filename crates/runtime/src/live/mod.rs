@@ -32,6 +32,7 @@ mod ledger;
 mod lifecycle;
 mod model;
 mod parallel_calls;
+mod restart;
 mod served_tools;
 mod tools;
 
@@ -55,6 +56,7 @@ use crate::{
     guarded::Guarded,
     inventory::{Inventory, NotFound},
     receipts::RecentReceipts,
+    render::FramedText,
     skill_environment::SkillEnvironment,
 };
 pub(crate) use active_skill::Active;
@@ -119,6 +121,8 @@ pub struct Runtime {
     user_message: Guarded<String>,
     /// The skills whose whole text, including prompt files, a model already has.
     instructed: Guarded<BTreeSet<String>>,
+    /// Whether a skill was started again because a permission was withdrawn.
+    restarted: Guarded<bool>,
 }
 
 impl Runtime {
@@ -148,6 +152,7 @@ impl Runtime {
             said: Guarded::default(),
             user_message: Guarded::default(),
             instructed: Guarded::default(),
+            restarted: Guarded::default(),
         }
     }
 
@@ -206,8 +211,9 @@ impl Runtime {
         Self::new(environment, inventory, judge, self.patience).explaining(self.explains)
     }
 
-    /// Stores the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened.
-    pub fn keep_text(&self, skill: &str, text: String) {
+    /// Stores the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened. Nothing else
+    /// puts a text there, so that a skill that is started again keeps the text that the conversation has.
+    pub fn keep_text(&self, skill: &str, text: FramedText) {
         self.ledger.lock().keep(skill, text);
     }
 
@@ -259,10 +265,6 @@ impl Runtime {
             .step(&name, LifecycleState::Activating, None);
         match self.open(entry, None) {
             Ok(active) => {
-                let body = active.loaded.body.trim();
-                if !body.is_empty() {
-                    self.ledger.lock().keep(&name, body.to_owned());
-                }
                 // An earlier error no longer applies.
                 let broken = active.broken_hooks.lock().join("; ");
                 let approvals = &self.environment.approvals;
@@ -449,23 +451,6 @@ impl Runtime {
     /// A copy of the list: code that uses its skills may activate others.
     fn all_active(&self) -> Vec<Arc<Active>> {
         self.active.lock().clone()
-    }
-
-    /// An active skill that will be called next. If a permission of it was revoked or denied since it was started, it is started again,
-    /// with its current permissions. Until that succeeds it stays in the list: its hooks fail, and a check that fails refuses.
-    fn current(&self, skill: &str) -> Result<Arc<Active>, CallError> {
-        let active = self.get(skill)?;
-        if !active.can_start_again()? {
-            return Ok(active);
-        }
-        let place = active.loaded.entry.place.path();
-        let not_started = |error| CallError::NotStartedAgain {
-            skill: skill.to_owned(),
-            error: Box::new(error),
-        };
-        self.activate(&place.to_string_lossy())
-            .map_err(not_started)?;
-        self.get(skill)
     }
 
     fn get(&self, skill: &str) -> Result<Arc<Active>, CallError> {

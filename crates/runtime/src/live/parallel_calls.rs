@@ -38,8 +38,10 @@ impl Runtime {
     }
 
     fn begin_call(&self, call: &PlannedCall<'_>) -> bool {
-        let Ok(active) = self.current(call.skill) else {
-            return false;
+        // Starting a skill again may ask a question, which belongs to the call itself, in its turn.
+        let active = match self.get(call.skill) {
+            Ok(active) if matches!(active.can_start_again(), Ok(false)) => active,
+            _ => return false,
         };
         let mut tools = active.tools.iter().zip(&active.schemas);
         let Some((tool, schema)) = tools.find(|(known, _)| known.spec.name == call.tool) else {

@@ -9,9 +9,7 @@ use std::time::Instant;
 
 use metier_catalog::{Snapshot, SnapshotContent, SnapshotFile};
 use metier_model::{Digest, Permission, Scope, Source, Want};
-use metier_policy::{
-    Act, Identity, PermissionRequest, RequestReason, RequestedPermission, Ruling, Unpermitted, rule,
-};
+use metier_policy::{Act, Identity, PermissionRequest, RequestReason, RequestedPermission, Ruling};
 use metier_schema::{BoundedSchema, SchemaMisfit};
 use metier_sdk::{HookPhase, wire::ToolOutput};
 use metier_store::{ReceiptOutcome, StoreError};
@@ -21,6 +19,7 @@ use sha2::{Digest as _, Sha256};
 use super::{CallError, Called, InputCheck, Runtime, called::CompletedCall};
 use crate::{
     approvals::{ActRecord, GrantRefused, RequestingSkill},
+    guarded::Guarded,
     redact::Redactor,
     standing_answers::allow,
 };
@@ -239,20 +238,17 @@ impl Runtime {
             want: tool.want(),
             why: RequestReason::OnUse,
         }]);
-        let grant = if tool.is_allowed {
-            let answers = [allow(&tool.want())];
-            match rule(
-                identity.clone(),
-                &request,
-                &answers,
-                approvals.terms.clone(),
-            ) {
-                Ruling::Granted(grant) => *grant,
-                Ruling::Ask(_) | Ruling::Denied(_) => return self.refused(tool, "it was denied"),
+        let (grant, behind) = if tool.is_allowed {
+            // A stored denial counts also where the configuration allows.
+            match approvals.rule(&identity, &request, &[allow(&tool.want())])? {
+                (Ruling::Granted(grant), behind) => (*grant, behind),
+                (Ruling::Ask(_) | Ruling::Denied(_), _) => {
+                    return self.refused(tool, "it was denied");
+                }
             }
         } else {
             match approvals.grant(&subject, &request) {
-                Ok(granted) => granted.grant,
+                Ok(granted) => (granted.grant, granted.behind),
                 Err(GrantRefused::Store(error)) => return Err(error.into()),
                 Err(_) => return self.refused(tool, "it was denied"),
             }
@@ -261,16 +257,10 @@ impl Runtime {
             tool: tool.full_name.as_str().into(),
             input: input.to_string().into(),
         };
-        let answers = approvals.session_answers();
-        let permit = match grant.permit_or_ask(act, answers, &approvals.meter) {
+        let behind = Guarded::new(behind);
+        let permit = match approvals.permit(&subject, (&grant, &behind), &act, |act| act)? {
             Ok(permit) => permit,
-            Err(Unpermitted::Refused(refusal)) => return self.refused(tool, &refusal.message),
-            Err(Unpermitted::Pending(pending)) => {
-                match approvals.ask_about(&subject, &grant, *pending)? {
-                    Ok(permit) => permit,
-                    Err(refusal) => return self.refused(tool, &refusal.message),
-                }
-            }
+            Err(refusal) => return self.refused(tool, &refusal.message),
         };
         let nothing = Redactor::new([]);
         let detail = permit.act().detail();

@@ -114,7 +114,7 @@ pub fn powers(manifest: &SkillManifest, runs: SkillPrograms<'_>) -> Vec<String> 
     }
     let requests = purposes
         .into_iter()
-        .map(|purpose| PermissionRequest::of(manifest, purpose, &[], &[]));
+        .map(|purpose| PermissionRequest::of(manifest, purpose, ("", &[]), &[]));
     let asked = requests.flat_map(|request| request.iter().cloned().collect::<Vec<_>>());
     let mut powers: Vec<String> = PermissionRequest::new(asked)
         .iter()

@@ -68,6 +68,7 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
     let rows = root.items("permissions");
     let answers = answers.items("approvals");
     let undecided = rows.iter().any(|row| row.text("state").raw() == "ask");
+    let denied = rows.iter().any(|row| row.text("state").raw() == "denied");
     let skill = ShownSkill {
         path: root.text("path").raw(),
         digest: root.text("digest").raw(),
@@ -91,6 +92,7 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
                 }
                 @if undecided && rows.len() > 1 {
                     (form(visit, "permissions", back, &decide(&skill, "", "allow", "Allow all for this exact version", "")))
+                    @if denied { p.small.faint { "Denied permissions stay denied: allow each of them by itself." } }
                 }
             }
         }
@@ -101,6 +103,7 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
 fn answered(row: Part<'_>, root: Part<'_>, answers: &[Part<'_>]) -> Markup {
     let is_about = |answer: &&Part<'_>| {
         answer.text("skill") == root.text("name")
+            && answer.text("source") == root.text("source")
             && answer.text("permission") == row.text("permission")
     };
     let answer = answers.iter().find(is_about);

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
 
 mod fetch;
+mod hops;
 mod proxy;
 
 use std::{

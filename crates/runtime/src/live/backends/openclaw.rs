@@ -84,8 +84,7 @@ pub(super) fn open(
 /// An unmet requirement of a handler, for people.
 fn missing(opening: &BackendOpening<'_>, handler: &OpenClawHandler) -> Option<String> {
     let environment = &opening.runtime.environment;
-    let configured =
-        requests::configured(&environment.config, &opening.active.loaded.manifest.card);
+    let configured = requests::configured(&environment.config, &opening.active.loaded);
     let setting = |path: &str| environment.config.setting_is_truthy(path);
     let machine = MachineFacts::new(
         environment.host.path.as_deref(),
