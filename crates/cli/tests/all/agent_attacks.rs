@@ -548,7 +548,7 @@ fn a_denied_model_is_not_called_by_another_name() {
         "anthropic:test-model",
     ];
     let turns = (0..NAMES.len()).map(|_| ScriptedTurn::text("spoken"));
-    let room = AgentRoom::new(turns);
+    let room = TestAgent::new(turns);
     let front = "types: [workflow]\nimplementation: {backend: starlark, entrypoint: main.star}\npermissions: [\"llm:call(anthropic/*)\"]\n";
     room.skill("a", front, "Text.\n");
     let code = "def a(input):\n    return llm(\"hi\", model = input[\"text\"] or None)\nregister_workflow(\"a\", a)\n";

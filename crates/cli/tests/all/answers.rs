@@ -372,7 +372,7 @@ fn a_changed_receipt_is_seen() {
 }
 
 /// The state of each permission of a skill, by the permission.
-fn states(stage: &Stage, name: &str) -> Vec<(String, String)> {
+fn states(stage: &SkillProject, name: &str) -> Vec<(String, String)> {
     let output = stage.run(&["permissions", name, "--json"]);
     let document: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
     let rows = document["permissions"].as_array().unwrap().iter();
@@ -388,7 +388,7 @@ fn states(stage: &Stage, name: &str) -> Vec<(String, String)> {
 // case 240
 #[test]
 fn an_approval_of_everything_ends_no_denial() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let asks = "permissions: [\"net:fetch(a.io)\", \"file:read(./x)\"]\n";
     stage.skill("greet", asks, GREETS);
     let run = |rest: &[&str]| stage.run(&[&["permissions", "greet"], rest].concat());
@@ -414,7 +414,7 @@ fn an_approval_of_everything_ends_no_denial() {
 // case 242
 #[test]
 fn an_answer_is_revoked_in_the_words_in_which_it_was_given() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     stage.skill("greet", "permissions: [\"net:fetch\"]\n", GREETS);
     let run = |rest: &[&str]| stage.run(&[&["permissions", "greet"], rest].concat());
     for typed in ["net:fetch(API.GitHub.com)", "shell:exec(git  log *)"] {

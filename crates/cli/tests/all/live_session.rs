@@ -1,4 +1,4 @@
-//! The fixture for skills with code: the one of `stage.rs`, and a session inside the test itself.
+//! The fixture for skills with code: the one of `skill_project.rs`, and a session inside the test itself.
 //!
 //! A session consists of the same parts as in the program. Its workers and children are real: the Starlark interpreter and the sandbox of
 //! programs are in the built `metier`.

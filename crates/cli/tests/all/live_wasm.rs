@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     live_session::{Live, left_running, processes},
-    skill_project::{Stage, field, holds},
+    skill_project::{SkillProject, field, holds},
 };
 
 const TOOL: &str = "types: [tool]\n";
@@ -448,7 +448,7 @@ fn skills_that_take_all_memory_leave_the_program_small() {
             (local.set $page (i32.add (local.get $page) (i32.const 4096)))
             (br_if $touch (i32.lt_u (local.get $page) (i32.mul (memory.size) (i32.const 65536)))))";
     let mut live = Live::new();
-    live.stage = needed!(Stage::measured());
+    live.stage = needed!(SkillProject::measured());
     let limits = ", limits: {memory_mb: 512}";
     let sets = "(local.set $told";
     let asks = tool_that_asks(INVOKES).replacen(sets, &format!("{TAKES}{sets}"), 1);

@@ -442,7 +442,7 @@ fn what_the_configuration_sets_for_a_skill_reaches_its_children() {
 // case 241
 #[test]
 fn no_skill_takes_the_settings_of_another() {
-    let stage = Stage::new();
+    let stage = SkillProject::new();
     let front = |key: &str| {
         format!(
             "permissions: [\"shell:exec(scripts/*)\", \"env:read(SOME_KEY)\", \"env:read(SOME_TOKEN)\"]\nmetadata: {{openclaw: {{skillKey: {key}, primaryEnv: SOME_KEY}}}}\n"

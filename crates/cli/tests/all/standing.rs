@@ -21,7 +21,7 @@ use metier_runtime::{
 use metier_store::{Approval, ApprovalDecision, ReceiptFilter, Store};
 use metier_testkit::TestContext;
 
-use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
+use crate::session_parts::{approvals, host_environment, terms, without_files, without_folder};
 
 /// Answers in order, then no, and does something else while each question is open.
 pub(crate) struct Answering {
@@ -113,7 +113,7 @@ impl Desk {
         let store = Store::open(&self.database()).unwrap();
         Arc::new(Approvals {
             approver: Arc::clone(approver) as Arc<dyn Approver>,
-            ..desk(store, &[], terms(100, &project, Some(&home)))
+            ..approvals(store, &[], terms(100, &project, Some(&home)))
         })
     }
 
@@ -181,12 +181,12 @@ const TOOLS: &[&str] = &["shell:exec", "file:read", "file:write"];
 #[test]
 fn an_always_ends_in_this_session_too_when_it_is_revoked() {
     for acts_between in [0, 1] {
-        let desk = Desk::new("core-tools", Source::Builtin);
+        let approvals = Desk::new("core-tools", Source::Builtin);
         let user = Answering::new(&[Reply::Always], || ());
-        let approvals = desk.approvals(&user);
+        let approvals = approvals.approvals(&user);
         let (worker, other) = (
-            desk.worker(&approvals, TOOLS),
-            desk.worker(&approvals, TOOLS),
+            approvals.worker(&approvals, TOOLS),
+            approvals.worker(&approvals, TOOLS),
         );
         assert_eq!(permit(&worker, "git log"), "ok");
         for _ in 0..acts_between {
@@ -195,7 +195,7 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
             assert_eq!(permit(&other, "git status"), "ok");
         }
         assert_eq!(user.asked(), 1);
-        let revoked = desk.elsewhere().revoke_approvals("core-tools", None);
+        let revoked = approvals.elsewhere().revoke_approvals("core-tools", None);
         assert_eq!(revoked.unwrap(), 1);
         assert_eq!(permit(&worker, "git push -f"), "revoked");
         let expected = if acts_between == 0 {
@@ -205,7 +205,7 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
         };
         assert_eq!(permit(&other, "git push -f"), expected);
         // Started again, it asks.
-        let again = desk.worker(&approvals, TOOLS);
+        let again = approvals.worker(&approvals, TOOLS);
         let asked = user.asked();
         assert_eq!(permit(&again, "git push -f"), "denied");
         assert_eq!(user.asked(), asked + 1);
@@ -215,13 +215,13 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
 // case 228, 236
 #[test]
 fn an_answer_that_is_added_elsewhere_holds_and_ends() {
-    let desk = Desk::new("core-tools", Source::Builtin);
+    let approvals = Desk::new("core-tools", Source::Builtin);
     let user = Answering::new(&[], || ());
-    let worker = desk.worker(&desk.approvals(&user), TOOLS);
-    desk.allow("shell:exec(git *)");
+    let worker = approvals.worker(&approvals.approvals(&user), TOOLS);
+    approvals.allow("shell:exec(git *)");
     assert_eq!(permit(&worker, "git log"), "ok");
     assert_eq!(user.asked(), 0);
-    desk.elsewhere()
+    approvals.elsewhere()
         .revoke_approvals("core-tools", None)
         .unwrap();
     assert_eq!(permit(&worker, "git log"), "revoked");
@@ -230,16 +230,16 @@ fn an_answer_that_is_added_elsewhere_holds_and_ends() {
 // case 228
 #[test]
 fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
-    let desk = Desk::new("core-tools", Source::Builtin);
-    desk.allow("shell:exec(ls *)");
-    let database = desk.database();
+    let approvals = Desk::new("core-tools", Source::Builtin);
+    approvals.allow("shell:exec(ls *)");
+    let database = approvals.database();
     let user = Answering::new(&[Reply::Once, Reply::Once], move || {
         let store = Store::open(&database).unwrap();
         store.revoke_approvals("core-tools", None).unwrap();
     });
-    let worker = desk.worker(&desk.approvals(&user), TOOLS);
+    let worker = approvals.worker(&approvals.approvals(&user), TOOLS);
     assert_eq!(permit(&worker, "git log"), "revoked");
-    let refusals = desk.refusals();
+    let refusals = approvals.refusals();
     assert!(
         refusals[0].starts_with("git log: a permission of skill `core-tools` was revoked"),
         "{refusals:?}"
@@ -250,11 +250,11 @@ fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
 #[test]
 fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
     for is_denied in [false, true] {
-        let desk = Desk::new("a", Source::User);
-        desk.allow("file:read(./a)");
+        let approvals = Desk::new("a", Source::User);
+        approvals.allow("file:read(./a)");
         let (database, denial) = (
-            desk.database(),
-            desk.answer("file:read(./a)", ApprovalDecision::Denied),
+            approvals.database(),
+            approvals.answer("file:read(./a)", ApprovalDecision::Denied),
         );
         let user = Answering::new(&[Reply::Always, Reply::Always], move || {
             let store = Store::open(&database).unwrap();
@@ -263,14 +263,14 @@ fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
                 false => drop(store.revoke_approvals("a", Some("file:read(./a)")).unwrap()),
             }
         });
-        let approvals = desk.approvals(&user);
-        let refused = desk.grant(&approvals, &["file:read(./a)", "file:read(./b)"]);
+        let approvals = approvals.approvals(&user);
+        let refused = approvals.grant(&approvals, &["file:read(./a)", "file:read(./b)"]);
         let refused = refused.unwrap_err();
         let expected = match is_denied {
             true => "file:read(./a): denied earlier; see `metier permissions`",
             false => "file:read(./a): revoked while a question was open",
         };
-        assert_eq!(desk.refusals(), [expected]);
+        assert_eq!(approvals.refusals(), [expected]);
         assert_eq!(
             matches!(refused, GrantRefused::RevokedMeanwhile(_)),
             !is_denied
