@@ -85,6 +85,11 @@ impl CommandFinder {
         self.is_open |= words
             .iter()
             .any(|word| !matches!(word, PossibleWord::Known(_)));
+        let has_git =
+            |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
+        if words.iter().any(has_git) {
+            self.push(spelt_out(words.clone()), begins);
+        }
         self.push(words, begins);
     }
 
@@ -104,10 +109,15 @@ impl CommandFinder {
             return Runs::Nothing;
         };
         let last = first.literal().map(base);
+        let words_of = || words.iter().map(possible).collect();
         self.found.push(PossibleCommand {
             has_targets: last.is_some_and(|name| has(TARGETS, &name)),
-            ..PossibleCommand::new(words.iter().map(possible).collect())
+            ..PossibleCommand::new(words_of())
         });
+        if first.literal().is_some_and(is_git_program) {
+            let words: Vec<PossibleWord> = words_of();
+            self.found.push(PossibleCommand::new(spelt_out(words)));
+        }
         let Some(program) = first.literal().and_then(named_program) else {
             self.any_of(&words[1..], CommandStart::AnywhereGlued);
             return Runs::Something;
@@ -154,6 +164,12 @@ impl CommandFinder {
                     return Runs::Nothing;
                 }
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
+                // Languages have quotes of their own: `qw/git push/`, `s/.*/git push/e`.
+                let letters = code.iter().filter_map(ShellWord::literal);
+                let inner = letters.map(|text| {
+                    ShellWord::text(text.replace(['/', '|', '[', ']', '#', ':', '~'], " "))
+                });
+                self.any_of(&inner.collect::<Vec<_>>(), CommandStart::Anywhere);
             }
             RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
                 self.command(words.get(at..).unwrap_or_default(), depth + 1);
@@ -521,6 +537,33 @@ fn joined(words: &[ShellWord]) -> ShellWord {
         Some(texts) => ShellWord::text(texts.join(" ")),
         None => unknown(),
     }
+}
+
+/// `git-push` is `git push` in one word.
+fn is_git_program(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or_default();
+    name.starts_with("git-")
+}
+
+/// The same words, with each such program in two.
+fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
+    let split = |word: PossibleWord| {
+        let name = match &word {
+            PossibleWord::Known(text) => text
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.strip_prefix("git-")),
+            _ => None,
+        };
+        match name {
+            Some(name) => vec![
+                PossibleWord::Known("git".into()),
+                PossibleWord::Known(name.into()),
+            ],
+            None => vec![word],
+        }
+    };
+    words.into_iter().flat_map(split).collect()
 }
 
 /// What a word could be when the line runs.
