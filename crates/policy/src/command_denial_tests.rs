@@ -76,6 +76,20 @@ fn the_rows_of_the_table_are_refused_by_their_denial() {
     );
 }
 
+/// Whatever the line is, what it could run is found without a panic: each beginning and each end of each row.
+// case 211
+#[test]
+fn each_part_of_a_line_can_be_compared() {
+    let grant = denying("git push *");
+    let permits = |text: &str| grant.permit(Act::Line(act(text)), &ActMeter::default());
+    for row in include_str!("denial_table.txt").lines() {
+        let text = row.splitn(3, " | ").last().unwrap_or_default();
+        for (at, _) in text.char_indices() {
+            let _ = (permits(&text[..at]), permits(&text[at..]));
+        }
+    }
+}
+
 /// The refusal names the denial and what lifts it; an approval of the line would change nothing.
 // case 234
 #[test]
@@ -128,7 +142,14 @@ fn a_long_line_is_compared_in_linear_time() {
         terms(),
     );
     type Line = fn(usize) -> String;
-    let lines: [(&str, Line); 5] = [
+    let lines: [(&str, Line); 6] = [
+        ("many aliases", |times| {
+            format!(
+                "git {}{}",
+                "-c alias.a=b ".repeat(times / 2),
+                "x ".repeat(times)
+            )
+        }),
         ("starts", |times| {
             format!("env -x{}", " git -a".repeat(times))
         }),

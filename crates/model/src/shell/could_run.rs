@@ -15,7 +15,8 @@
 //! program is expected: in front, and behind a program that runs its words.
 
 use super::could_run_programs::{
-    COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS, TEXTS,
+    ANY_ORDER, COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS,
+    TEXTS,
 };
 use super::listed::{has, is_data, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
@@ -217,18 +218,36 @@ impl CommandFinder {
         }
     }
 
+    /// A shell. Its code is the first operand behind the options, wherever the `-c` is: `bash -c -e 'git push'`.
     fn shell(&mut self, words: &[ShellWord], depth: usize) {
-        let is_letters = |word: &ShellWord| {
-            let letters = word.literal().and_then(|text| text.strip_prefix('-'));
-            letters.is_some_and(|letters| letters.bytes().all(|b| b.is_ascii_alphabetic()))
-        };
-        match runs(words) {
-            RunArguments::Code { until } if until > 1 && is_letters(&words[until - 1]) => {
-                self.code(&words[until], depth);
+        let mut has_code = false;
+        let mut reads = false;
+        let mut at = 1;
+        while let Some(text) = words.get(at).and_then(ShellWord::literal) {
+            if !text.starts_with(['-', '+']) {
+                break;
             }
-            RunArguments::Code { .. } => self.any_of(&words[1..], CommandStart::AnywhereGlued),
-            RunArguments::File { at } => self.file(words.get(at..).unwrap_or_default()),
-            RunArguments::Nothing => {}
+            at += 1;
+            let letters = &text[1..];
+            match text {
+                "-" | "--" => break,
+                "--init-file" | "--rcfile" => at += 1,
+                _ if letters.starts_with('-') => {}
+                _ if !letters.bytes().all(|b| b.is_ascii_alphabetic()) => {
+                    return self.any_of(&words[1..], CommandStart::AnywhereGlued);
+                }
+                _ => {
+                    has_code |= letters.contains('c');
+                    reads |= letters.contains('s');
+                    at += usize::from(letters.ends_with(['o', 'O']));
+                }
+            }
+        }
+        match words.get(at) {
+            Some(code) if has_code => self.code(code, depth),
+            Some(file) if !reads && file.literal().is_some_and(|file| !is_input(file)) => {
+                self.file(&words[at..]);
+            }
             _ => {
                 self.reads_input = true;
                 self.any_of(&words[1..], CommandStart::Anywhere);
@@ -258,6 +277,7 @@ impl CommandFinder {
     fn find(&mut self, words: &[ShellWord], depth: usize) {
         const EXEC: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
         let mut at = 1;
+        let mut unknown_ones = 0;
         while let Some(word) = words.get(at) {
             at += 1;
             let is_exec = word.literal().is_some_and(|text| EXEC.contains(&text));
@@ -284,7 +304,15 @@ impl CommandFinder {
             let end = rest.iter().position(is_end).unwrap_or(rest.len());
             let inner: Vec<ShellWord> = rest[..end].iter().map(|word| filled(word, "{}")).collect();
             self.command(&inner, depth + 1);
-            at += end;
+            if is_exec {
+                at += end;
+                continue;
+            }
+            unknown_ones += 1;
+            if unknown_ones > DEEPEST {
+                self.found.push(PossibleCommand::anything());
+                return;
+            }
         }
     }
 
@@ -334,25 +362,32 @@ impl CommandFinder {
         given.push(unknown());
         self.any_of(&given, CommandStart::AnywhereGlued);
         self.any_of(&words[1..], CommandStart::AnywhereGlued);
+        self.unknown_program(inner);
         self.reads_input |= end.is_none();
     }
 
     fn git(&mut self, words: &[ShellWord]) -> Runs {
         let mut at = 1;
+        let mut settings = Vec::new();
         while let Some(word) = words.get(at) {
             let text = word.literal().unwrap_or("-");
             if !text.starts_with('-') {
                 break;
             }
-            let value = words.get(at + 1);
-            match value {
-                Some(value) if text == "-c" => self.git_setting(value, words, at + 2),
+            match text {
+                "-c" => settings.extend(words.get(at + 1)),
                 _ if text.starts_with("--config-env") => self.any_git(),
                 _ => {}
             }
             at += if GIT_VALUES.contains(&text) { 2 } else { 1 };
         }
         let rest = words.get(at..).unwrap_or_default();
+        for setting in settings.iter().take(DEEPEST) {
+            self.git_setting(setting, rest);
+        }
+        if settings.len() > DEEPEST {
+            self.found.push(PossibleCommand::anything());
+        }
         if rest.first().and_then(ShellWord::literal) == Some("config") {
             self.git_config(&rest[1..]);
             return Runs::Nothing;
@@ -381,7 +416,7 @@ impl CommandFinder {
                     None => {}
                     Some((Some(value), _)) => {
                         let setting = ShellWord::text(format!("{key}={value}"));
-                        self.git_setting(&setting, &[unknown()], 0);
+                        self.git_setting(&setting, &[unknown()]);
                     }
                     Some((None, _)) => self.any_git(),
                 }
@@ -391,7 +426,7 @@ impl CommandFinder {
     }
 
     /// A setting `name=value`, before these words: an alias is a subcommand with another name, and other values can be commands.
-    fn git_setting(&mut self, setting: &ShellWord, words: &[ShellWord], at: usize) {
+    fn git_setting(&mut self, setting: &ShellWord, words: &[ShellWord]) {
         let start = match setting.parts().first() {
             Some(WordPart::Literal { text, .. }) => text.as_str(),
             _ => "",
@@ -415,8 +450,7 @@ impl CommandFinder {
             word.literal()
                 .is_some_and(|text| text.eq_ignore_ascii_case(alias))
         };
-        let rest = words.get(at..).unwrap_or_default().iter();
-        let rest = rest.filter(|word| !is_name(word)).map(possible);
+        let rest = words.iter().filter(|word| !is_name(word)).map(possible);
         let git = PossibleWord::Known("git".into());
         let words = std::iter::once(git).chain(value).chain(rest).collect();
         // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
@@ -431,12 +465,17 @@ impl CommandFinder {
 
     /// A command of a program with subcommands: with a known one, and without options that run a word, none of its words is run.
     fn subcommand(&mut self, program: &str, known: &str, words: &[ShellWord], at: usize) -> Runs {
-        let mut operands = words.get(at..).unwrap_or_default().iter();
-        let first = operands.find(|word| {
-            !word
-                .literal()
+        let is_option = |word: &&ShellWord| {
+            word.literal()
                 .is_some_and(|text| text.starts_with(['-', '+']))
-        });
+        };
+        // The value of an option before the subcommand could look like one: `npm --prefix install exec …`.
+        let skips = has(ANY_ORDER, program);
+        let mut operands = words.get(at..).unwrap_or_default().iter();
+        let is_before =
+            |word: &&ShellWord| skips || word.literal().is_some_and(|text| text.starts_with('+'));
+        let first = operands.find(|word| !(is_option(word) && is_before(word)));
+        let is_question = words.len() > 1 && words.iter().skip(1).all(|word| is_option(&word));
         let name = first.and_then(ShellWord::literal);
         let is_running = |word: &ShellWord| {
             let text = word.literal().unwrap_or_default();
@@ -454,7 +493,7 @@ impl CommandFinder {
         let runs = words.iter().skip(1).any(is_running);
         match name {
             Some(name) if has(known, name) && !runs => Runs::Nothing,
-            None if first.is_none() && !runs => Runs::Nothing,
+            _ if (is_question || first.is_none()) && !runs => Runs::Nothing,
             _ => {
                 let behind = words.get(at..).unwrap_or_default();
                 self.any_of(behind, CommandStart::AnywhereGlued);
@@ -507,6 +546,11 @@ impl CommandFinder {
         }
         self.assigned.extend(value);
     }
+}
+
+/// Whether a file is the input of the program that opens it.
+fn is_input(file: &str) -> bool {
+    file.starts_with("/dev/") || file.starts_with("/proc/")
 }
 
 /// Any number of unknown words.

@@ -34,10 +34,10 @@ pub(crate) const GIT_FLAGS: &[&str] = &[
 
 /// Programs that never run a word, whatever their options are. Those of [`super::listed_programs::ANYTHING`] belong to them.
 pub(super) const NEVER: &str = "\
-    : [[ apk base64 basename brew bunzip2 bzip2 cd chgrp chmod chown continue cp break declare dig dnf dpkg-query eslint exit export false \
+    : [[ apk base64 basename bunzip2 bzip2 cd chgrp chmod chown continue cp curl break declare dig dpkg-query eslint exit export false \
     getent getopts gofmt gunzip gzip hash history host jobs journalctl jq kill killall ln local lsof mkdir mv mypy nslookup pacman \
-    pgrep pip pip3 ping pkill popd prettier printenv pushd read readonly return ruff set shellcheck shift shred snap \
-    systemctl tee touch trash true truncate ts type typeset ulimit umask unlink unset unxz unzip wait xz yq yum zcat";
+    pgrep ping pkill popd prettier printenv pushd read readonly return ruff set shellcheck shift shred \
+    systemctl tee touch trash true truncate type typeset ulimit umask unlink unset unxz unzip wait xz zcat";
 
 /// Programs with subcommands: with one of these, no word is run. Any other subcommand can be another program or an alias.
 pub(super) const DATA_SUBCOMMANDS: &[(&str, &str)] = &[
@@ -48,6 +48,10 @@ pub(super) const DATA_SUBCOMMANDS: &[(&str, &str)] = &[
     (
         "apt-get",
         "autoremove download install purge remove source update upgrade",
+    ),
+    (
+        "brew",
+        "cleanup deps doctor info install leaves list outdated reinstall search tap uninstall untap update upgrade uses",
     ),
     (
         "bundle",
@@ -65,6 +69,10 @@ pub(super) const DATA_SUBCOMMANDS: &[(&str, &str)] = &[
     (
         "deno",
         "add cache check doc fmt info install lint outdated publish remove uninstall upgrade",
+    ),
+    (
+        "dnf",
+        "autoremove check-update info install list remove search update upgrade",
     ),
     ("docker", CONTAINERS),
     (
@@ -105,6 +113,14 @@ pub(super) const DATA_SUBCOMMANDS: &[(&str, &str)] = &[
         "pnpm",
         "add audit i install link list ls outdated prune publish rebuild remove rm run start store t test un uninstall up update why",
     ),
+    (
+        "pip",
+        "cache check download freeze hash index inspect install list search show uninstall wheel",
+    ),
+    (
+        "pip3",
+        "cache check download freeze hash index inspect install list search show uninstall wheel",
+    ),
     ("podman", CONTAINERS),
     (
         "poetry",
@@ -122,11 +138,18 @@ pub(super) const DATA_SUBCOMMANDS: &[(&str, &str)] = &[
         "yarn",
         "add audit cache config dedupe info init install link list outdated pack publish remove start test up upgrade version why",
     ),
+    (
+        "yum",
+        "autoremove check-update info install list remove search update upgrade",
+    ),
 ];
 
 const CONTAINERS: &str = "attach build builder commit cp diff events export history images import info inspect kill load login \
     logout logs manifest network pause port ps pull push rename restart rm rmi save search start stats stop system tag top \
     unpause update version volume wait";
+
+/// Of these, no subcommand runs a word: options may be before it.
+pub(super) const ANY_ORDER: &str = "apt apt-get dnf pip pip3 yum";
 
 /// (program, subcommand or ``, options): with one of these, programs of the table above run a word after all.
 pub(super) const RUNNING_OPTIONS: &[(&str, &str, &str)] = &[
