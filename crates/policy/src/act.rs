@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use metier_model::{Permission, shell};
+use metier_model::{Permission, scope::PossibleCommand, shell};
 
 use crate::{ActTarget, variables};
 
@@ -81,9 +81,9 @@ pub struct CommandLine {
     pub text: Box<str>,
     /// Every command in it; `None` if they can't be determined.
     pub commands: Option<Vec<CommandWords>>,
-    /// Words that its programs could run: those of `env A=1 git log`, of which `A=1 git log`, `git log` and `log` may be commands. A
-    /// denial covers them too.
-    pub passed_on: Vec<CommandWords>,
+    /// Every command that it could run, in any way: a denial is compared with these. `None` if the line can't be parsed; then each
+    /// denial of a command applies.
+    pub could_run: Option<Vec<PossibleCommand>>,
     /// Why an approval of its commands does not cover it, but only an approval of this exact line.
     pub exact: Option<ExactOnly>,
     /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as
@@ -167,11 +167,12 @@ impl CommandLine {
         parameters: Vec<String>,
     ) -> Self {
         let exact = understood.and_then(sets_something);
+        let could_run = understood.map(shell::ShellLine::could_run);
         let understood = understood.filter(|_| exact.is_none());
         Self {
             text: text.into(),
             commands: understood.map(commands),
-            passed_on: understood.map(passed_on).unwrap_or_default(),
+            could_run,
             writes: understood.map(writes).unwrap_or_default(),
             exact,
             is_plain: !has_operator(script) && understood.is_some_and(is_plain),
@@ -285,53 +286,6 @@ fn commands(line: &shell::ShellLine) -> Vec<CommandWords> {
             words.iter().map(literal).collect()
         })
         .collect()
-}
-
-/// The words that programs of a line could run, in any way: unchanged, or as a string of several words inside one of them, as in
-/// `env -S 'git push'`. No list of such programs and options is complete, so this leaves out only programs that are known to run none.
-fn passed_on(line: &shell::ShellLine) -> Vec<CommandWords> {
-    let could_run = line
-        .commands
-        .iter()
-        .filter(|simple| !simple.treats_words_as_data());
-    could_run.flat_map(could_run_of).collect()
-}
-
-fn could_run_of(simple: &shell::SimpleCommand) -> Vec<CommandWords> {
-    let literal = |word: &shell::ShellWord| word.literal().map(Box::from);
-    let words: CommandWords = simple.words.iter().map(literal).collect();
-    let mut found = Vec::new();
-    match simple.runs() {
-        shell::RunArguments::Command { at } => found.extend(words.get(at..).map(<[_]>::to_vec)),
-        shell::RunArguments::Unclear => {
-            // It could run itself with other words, such as `git -c alias.x=push x`, or words that are known only at run time.
-            found.extend(words.first().map(|program| vec![program.clone(), None]));
-            let is_wrapper = simple.program().is_some_and(shell::runs_words);
-            found.extend((is_wrapper && words.contains(&None)).then(|| vec![None]));
-        }
-        _ => {}
-    }
-    let texts = words.iter().skip(1).flatten();
-    found.extend(texts.filter_map(|text| words_in(text)));
-    // A word that is known only at run time is an argument for most programs, and a command for few.
-    let arguments = words.into_iter().skip(1);
-    found.push(arguments.skip_while(Option::is_none).collect());
-    found
-}
-
-/// The words of a string that a program could treat as a command line; `None` if it has only one.
-fn words_in(text: &str) -> Option<CommandWords> {
-    let is_between = |letter: char| letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter);
-    let words: CommandWords = text
-        .split(is_between)
-        .filter(|word| !word.is_empty())
-        .map(|word| Some(word.into()))
-        .collect();
-    (words.len() > 1
-        || words
-            .first()
-            .is_some_and(|word| word.as_deref() != Some(text)))
-    .then_some(words)
 }
 
 /// Every file that a redirect of a line writes.

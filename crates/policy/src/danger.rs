@@ -128,7 +128,10 @@ fn runs_anything(reach: &Scope) -> bool {
     let is_open = *open || words.iter().any(|word| word.contains('*'));
     // `git log *` has a subcommand, and `git *` has all of them.
     let is_bare = words.len() == 1;
-    let is_any_program = first.starts_with('/') && first.contains('*');
+    // `scripts/*` are files of the skill; what begins with a star can be a program in any folder.
+    let is_any_program = first
+        .split_once('*')
+        .is_some_and(|(folder, _)| folder.starts_with('/') || !folder.contains('/'));
     is_any_program || is_open && (is_bare || is_wrapper(words)) && shell::can_run_programs(program)
 }
 
@@ -181,6 +184,10 @@ mod tests {
         for text in [
             "/bin/*",
             "/usr/bin/ba* *",
+            "*/*",
+            "*bin/*",
+            "*/s* *",
+            "b*/sh *",
             "timeout *",
             "nice *",
             "stdbuf *",

@@ -10,7 +10,8 @@ use std::{
 
 use metier_model::{
     Permission, Scope, Want,
-    scope::{Anchor, CommandPattern, PathPattern, Reach},
+    scope::{Anchor, CommandPattern, PathPattern, PossibleCommand, PossibleWord, Reach},
+    text::shell_word,
 };
 
 use crate::{
@@ -152,9 +153,9 @@ impl Grant {
     /// Checks an act against the rules that no approval can override, and against the grant's denials.
     pub(crate) fn check(&self, act: &Act) -> Result<(), PermitRefusal> {
         self.forbidden(act)?;
-        match self.touches(&scopes(&self.denied, act.permission()), act) {
-            true => Err(self.not_permitted(act)),
-            false => Ok(()),
+        match self.denial_of(act) {
+            Some(denial) => Err(self.denied_by(denial, act)),
+            None => Ok(()),
         }
     }
 
@@ -263,11 +264,8 @@ impl Grant {
                 exact,
                 ..
             } = line;
-            let known = |command: &CommandWords| {
-                scopes
-                    .iter()
-                    .any(|scope| has_command(scope, command, CommandPattern::matches))
-            };
+            let known =
+                |command: &CommandWords| scopes.iter().any(|scope| has_command(scope, command));
             if matches!(exact, Some(ExactOnly::Value { .. })) {
                 let mut scopes = scopes.iter().filter(|scope| **scope != Scope::All);
                 return scopes.any(|scope| is_line(scope, text));
@@ -309,36 +307,41 @@ impl Grant {
         line.writes.iter().find(|target| !is_writable(target))
     }
 
+    /// The first denial that touches any part of the act.
+    fn denial_of(&self, act: &Act) -> Option<&Want> {
+        let permission = act.permission();
+        let mut denied = self.denied.iter();
+        denied.find(|want| want.permission == permission && self.touches(&want.reach(), act))
+    }
+
     /// Whether a denied scope touches any part of the act.
-    fn touches(&self, scopes: &[Scope], act: &Act) -> bool {
-        if let Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } = act {
+    fn touches(&self, scope: &Scope, act: &Act) -> bool {
+        match (act, scope) {
+            (Act::ReadVariable(_), Scope::All) => self.holds_one(scope, act),
+            (_, Scope::All) => true,
             // Denied files within it are excluded one by one; only a complete denial is a refusal.
-            return scopes.iter().any(|scope| self.contains(scope, folder));
+            (Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. }, scope) => {
+                self.contains(scope, folder)
+            }
+            (Act::Line(line), Scope::Command(pattern)) => {
+                let denies = |command| pattern.denies(command);
+                pattern.is_line(&line.text)
+                    || line
+                        .could_run
+                        .as_deref()
+                        .is_none_or(|all| all.iter().any(denies))
+            }
+            (Act::Script { path, arguments }, Scope::Command(pattern)) => {
+                let words = std::iter::once(&**path).chain(arguments.iter().map(String::as_str));
+                let words = words.map(|word| PossibleWord::Known(word.into())).collect();
+                pattern.is_line(path) || pattern.denies(&PossibleCommand::new(words))
+            }
+            (Act::Fetch(fetch), Scope::Host(pattern)) => pattern.denies(&fetch.host, fetch.port),
+            (Act::CallModel(target) | Act::InvokeSkill(target), scope) => {
+                target.is_denied_by(scope)
+            }
+            (act, scope) => self.holds_one(scope, act),
         }
-        if let Act::Line(line) = act {
-            let hits = |command: &CommandWords| {
-                scopes
-                    .iter()
-                    .any(|scope| has_command(scope, command, CommandPattern::denies))
-            };
-            let hits_any_rest =
-                |words: &CommandWords| scopes.iter().any(|scope| has_command_in(scope, words));
-            let commands = line.commands.as_deref();
-            return !scopes.is_empty()
-                && (scopes.iter().any(|scope| is_line(scope, &line.text))
-                    || line.passed_on.iter().any(hits_any_rest)
-                    || commands.is_none_or(|commands| commands.iter().any(hits)));
-        }
-        if let Act::CallModel(target) | Act::InvokeSkill(target) = act {
-            return scopes.iter().any(|scope| target.is_denied_by(scope));
-        }
-        if let Act::Fetch(fetch) = act {
-            return scopes.iter().any(|scope| match scope {
-                Scope::Host(pattern) => pattern.denies(&fetch.host, fetch.port),
-                scope => *scope == Scope::All,
-            });
-        }
-        scopes.iter().any(|scope| self.holds_one(scope, act))
     }
 
     fn holds_one(&self, scope: &Scope, act: &Act) -> bool {
@@ -364,6 +367,29 @@ impl Grant {
                 scope,
             ) => scope.names(name),
             _ => false,
+        }
+    }
+
+    /// The refusal of an act that a denial covers. No approval of the act lifts it, so the message names the denial.
+    fn denied_by(&self, denial: &Want, act: &Act) -> PermitRefusal {
+        let shown = denial.to_string();
+        let why = match act {
+            Act::Line(line) if line.could_run.is_none() => {
+                "may apply, since the line can't be analysed"
+            }
+            Act::Line(_) => "applies to a command that this line could run",
+            _ => "applies",
+        };
+        PermitRefusal {
+            code: "denied",
+            message: format!(
+                "{} was not done: the denial `{}` {why}; to lift it: metier permissions {} --revoke {}",
+                metier_model::text::visible(&act.detail()),
+                metier_model::text::visible(&shown),
+                shell_word(&self.identity.skill),
+                shell_word(&metier_model::text::visible(&shown)),
+            ),
+            needed: None,
         }
     }
 
@@ -503,29 +529,13 @@ pub(crate) fn is_line(scope: &Scope, text: &str) -> bool {
     }
 }
 
-/// How a pattern is compared with a command.
-type Comparison = fn(&CommandPattern, &[Option<&str>]) -> bool;
-
-/// Whether a scope has a command: an allowed one by [`CommandPattern::matches`], a denied one by [`CommandPattern::denies`].
-fn has_command(scope: &Scope, command: &CommandWords, compare: Comparison) -> bool {
+/// Whether a scope allows a command.
+fn has_command(scope: &Scope, command: &CommandWords) -> bool {
     match scope {
         Scope::All => true,
         Scope::Command(pattern) => {
             let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
-            compare(pattern, &words)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a denied scope has a command that begins at any of these words.
-fn has_command_in(scope: &Scope, words: &CommandWords) -> bool {
-    match scope {
-        Scope::All => true,
-        Scope::Command(pattern) => {
-            let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
-            let mut starts = 0..words.len();
-            starts.any(|at| (at == 0 || words[at].is_some()) && pattern.denies(&words[at..]))
+            pattern.matches(&words)
         }
         _ => false,
     }

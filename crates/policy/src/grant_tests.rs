@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use metier_model::{Digest, Source, Want};
+use metier_model::{
+    Digest, Source, Want,
+    scope::{PossibleCommand, PossibleWord},
+};
 
 use crate::{
     Act, ActMeter, CommandLine, Decision, FetchAct, GitAct, Grant, GrantTerms, Identity,
@@ -64,6 +67,12 @@ pub(crate) fn granted(wants: &[&str], denied: &[&str], terms: GrantTerms) -> Gra
 
 fn line(text: &str, commands: &[&[&str]]) -> Act {
     let word = |word: &&str| (*word != "?").then(|| Box::from(*word));
+    let possible = |word: &&str| match *word {
+        "?" => PossibleWord::Any,
+        word => PossibleWord::Known(word.into()),
+    };
+    let all = commands.iter();
+    let all = all.map(|words| PossibleCommand::new(words.iter().map(possible).collect()));
     Act::Line(CommandLine {
         text: text.into(),
         commands: Some(
@@ -73,7 +82,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .collect(),
         ),
         exact: None,
-        passed_on: Vec::new(),
+        could_run: Some(all.collect()),
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),
@@ -89,7 +98,7 @@ fn unclear(text: &str) -> Act {
         text: text.into(),
         commands: None,
         exact: None,
-        passed_on: Vec::new(),
+        could_run: None,
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),

@@ -428,7 +428,9 @@ fn acts() -> Vec<Act> {
         Act::Line(CommandLine {
             text: "git status".into(),
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
-            passed_on: Vec::new(),
+            could_run: metier_model::shell::parse("git status")
+                .ok()
+                .map(|line| line.could_run()),
             exact: None,
             writes: Vec::new(),
             is_plain: false,

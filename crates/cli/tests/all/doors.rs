@@ -44,7 +44,7 @@ acts! {
     "run a line": Act::Line(_) => Act::Line(CommandLine {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
-        passed_on: Vec::new(),
+        could_run: metier_model::shell::parse("id").ok().map(|line| line.could_run()),
         exact: None,
         writes: Vec::new(),
         is_plain: false,

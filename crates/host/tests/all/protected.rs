@@ -595,7 +595,7 @@ fn line(script: &str) -> Act {
     Act::Line(CommandLine {
         text: script.into(),
         commands: Some(vec![vec![Some("true".into())]]),
-        passed_on: Vec::new(),
+        could_run: None,
         exact: None,
         writes: Vec::new(),
         is_plain: false,

@@ -94,31 +94,6 @@ impl CommandPattern {
                 .all(|(pattern, word)| fits(pattern, *word))
     }
 
-    /// Whether a denial of this pattern covers a command: one that matches, or could match. The program counts by any path, a word that is
-    /// known only at run time could be any words, and options may precede each word, as in `git -C . push`.
-    #[must_use]
-    pub fn denies(&self, command: &[Option<&str>]) -> bool {
-        let Self::Words { words, .. } = self else {
-            return false;
-        };
-        let (Some((program, wanted)), Some((first, given))) =
-            (words.split_first(), command.split_first())
-        else {
-            return false;
-        };
-        // A program in another folder counts, but a file of the skill is a single file.
-        let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let denied_name = program.starts_with('/').then(|| file_name(program));
-        let is_program = |path: &str| {
-            let name = file_name(path);
-            let is_denied =
-                |pattern: &str| glob::matches(pattern, path) || glob::matches(pattern, &name);
-            is_denied(program) || denied_name.as_deref().is_some_and(is_denied)
-        };
-        // A program that is known only at run time can add words itself, as in `x='git push'; $x`.
-        first.is_none_or(|first| is_program(first) && may_follow(wanted, given))
-    }
-
     /// Whether a line, as its author wrote it, is exactly this one.
     #[must_use]
     pub fn is_line(&self, text: &str) -> bool {
@@ -160,25 +135,6 @@ impl CommandPattern {
             _ => false,
         }
     }
-}
-
-/// Whether words can match a pattern, with options and their values before each of them.
-fn may_follow(wanted: &[Box<str>], given: &[Option<&str>]) -> bool {
-    let mut given = given.iter();
-    let mut is_after_option = false;
-    for pattern in wanted {
-        loop {
-            match given.next() {
-                None => return false,
-                Some(None) => return true,
-                Some(Some(word)) if glob::matches(pattern, word) => break,
-                Some(Some(word)) if word.starts_with('-') => is_after_option = true,
-                Some(Some(_)) if is_after_option => is_after_option = false,
-                Some(Some(_)) => return false,
-            }
-        }
-    }
-    true
 }
 
 impl fmt::Display for CommandPattern {

@@ -13,6 +13,7 @@
 //! ```
 
 mod command;
+mod denial;
 mod glob;
 mod host;
 mod path;
@@ -25,6 +26,7 @@ use std::fmt;
 use metier_sdk::Permission;
 
 pub use command::CommandPattern;
+pub use denial::{CommandStart, PossibleCommand, PossibleWord};
 pub use host::HostPattern;
 pub use path::{Anchor, PathPattern, Reach};
 

@@ -30,7 +30,7 @@ use super::{REFERENCE, Redirect, RunArguments, ShellWord, SimpleCommand, WordPar
 /// Folders of programs that a skill can't write to.
 const SYSTEM_FOLDERS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/"];
 
-fn has(names: &str, name: &str) -> bool {
+pub(super) fn has(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|other| other == name)
 }
 
@@ -71,9 +71,22 @@ impl Redirect {
     }
 }
 
-/// Whether a command is known to treat its words as data, except those that it runs in a known way.
-pub(super) fn is_known(words: &[ShellWord]) -> bool {
-    is_listed(words, 0)
+/// Whether a command of a program that is found on the search path or in a system folder is known to treat all of its words as data. A file
+/// in the current folder is not known, whatever its name is.
+pub(super) fn is_data(words: &[ShellWord]) -> bool {
+    let program = words.first().and_then(ShellWord::literal);
+    let program = program.and_then(named_program);
+    program.is_some_and(|program| has(ANYTHING, program) || is_right(program, words))
+}
+
+/// Whether the text of `sed` or `awk` is known to run nothing.
+pub(super) fn runs_nothing(program: &str, code: &str) -> bool {
+    match program.ends_with("sed") {
+        true => is_plain_sed(code),
+        false => !["system", "|", "getline", "@"]
+            .iter()
+            .any(|sign| code.contains(sign)),
+    }
 }
 
 fn is_listed(words: &[ShellWord], depth: usize) -> bool {
@@ -105,7 +118,7 @@ fn is_listed(words: &[ShellWord], depth: usize) -> bool {
 }
 
 /// The name of a program that is found on the search path or in a system folder, exactly as in the tables.
-fn named_program(text: &str) -> Option<&str> {
+pub(super) fn named_program(text: &str) -> Option<&str> {
     let name = match text.rsplit_once('/') {
         None => text,
         Some((_, name)) => {

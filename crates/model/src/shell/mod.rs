@@ -20,6 +20,8 @@
 //!
 //! **Start reading at** `parser.rs` for commands, then `word.rs` for quoting, then `programs.rs`.
 
+mod could_run;
+mod could_run_programs;
 mod listed;
 mod listed_programs;
 #[cfg(test)]
@@ -36,9 +38,10 @@ mod tests;
 use std::fmt;
 use std::ops::Range;
 
+pub(crate) use could_run_programs::{GIT_FLAGS, GIT_VALUES};
 pub(crate) use listed::unlisted;
 pub(crate) use programs::runs;
-pub use programs::{RunArguments, can_run_programs, runs_words};
+pub use programs::{RunArguments, can_run_programs};
 
 /// The maximum length of a line.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -306,6 +309,15 @@ pub(crate) fn parse_references(text: &str) -> Result<ShellLine, NotUnderstood> {
     parser::parse(text, true)
 }
 
+impl ShellLine {
+    /// Every command that the line could run: the commands in it, those that its programs could run (among their words, or in the text of
+    /// one word), and those that the values of its variables name. A denial is compared with these.
+    #[must_use]
+    pub fn could_run(&self) -> Vec<crate::scope::PossibleCommand> {
+        could_run::could_run(self)
+    }
+}
+
 impl ShellWord {
     /// The value, if it is known before anything runs: no parameters, substitutions, globs, braces or tildes.
     #[must_use]
@@ -345,12 +357,6 @@ impl SimpleCommand {
     #[must_use]
     pub fn runs(&self) -> RunArguments {
         runs(&self.words)
-    }
-
-    /// Whether its program and options are known to treat every word as data: none of them runs.
-    #[must_use]
-    pub fn treats_words_as_data(&self) -> bool {
-        self.runs() == RunArguments::Nothing && listed::is_known(&self.words)
     }
 
     /// Every variable that it sets or exports, in any way: before the command, alone, by `env`, by a builtin.

@@ -3,6 +3,7 @@
 //! Unlike the grammar these tables can't be complete: any program can run its arguments. They contain the programs
 //! whose purpose it is, and those that are commonly used to avoid `sh -c`.
 
+use super::could_run_programs::has_running_letter;
 use super::{REFERENCE, SetVariable, ShellWord, SimpleCommand, UnsupportedSyntax, WordPart};
 
 /// The arguments that a program runs.
@@ -209,15 +210,12 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     (
         "git",
         &[
-            "-c",
             "--exec",
             "--config-env",
             "--upload-pack",
             "--receive-pack",
-            "-x",
             "--ext-diff",
             "--open-files-in-pager",
-            "-O",
             "bisect",
             "foreach",
             "filter-branch",
@@ -241,6 +239,8 @@ const SOMETIMES: &[(&str, &[&str])] = &[
             "--rsh-command",
             "-F",
             "--info-script",
+            "--new-volume-script",
+            "--rmt-command",
         ],
     ),
     ("docker", CONTAINERS),
@@ -309,14 +309,20 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
         return found(words);
     }
     if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
-        let marked = |word: &ShellWord| {
+        let is_marked_word = |word: &ShellWord| {
             word.literal()
                 .is_some_and(|text| marks.iter().any(|mark| is_marked(mark, text)))
         };
-        return if words[1..].iter().any(marked) {
-            RunArguments::Unclear
-        } else {
-            RunArguments::Nothing
+        // The first word of tar is options, also without a `-`.
+        let letters = words.get(1).and_then(ShellWord::literal);
+        let letters = letters.filter(|text| program == "tar" && !text.starts_with('-'));
+        let letters = letters.map(|text| format!("-{text}"));
+        let is_unclear = words[1..].iter().any(is_marked_word)
+            || letters.is_some_and(|text| marks.iter().any(|mark| is_marked(mark, &text)))
+            || (program == "git" && has_running_letter(words));
+        return match is_unclear {
+            true => RunArguments::Unclear,
+            false => RunArguments::Nothing,
         };
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
@@ -328,6 +334,21 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
         Some(language) => interpreted(language, words),
         None => RunArguments::Nothing,
     }
+}
+
+/// Whether a program runs the command that its words end with.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+}
+
+/// Whether a program runs some of its words, with too many ways to determine which.
+pub(super) fn is_runner(name: &str) -> bool {
+    UNCLEAR.contains(&name)
+}
+
+/// Whether a program runs a word only with one of the options or subcommands in a table.
+pub(super) fn is_sometimes(name: &str) -> bool {
+    SOMETIMES.iter().any(|(known, _)| *known == name)
 }
 
 /// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or
@@ -350,8 +371,7 @@ pub fn can_run_programs(program: &str) -> bool {
 }
 
 /// Whether a program runs its words as a command, whatever they are.
-#[must_use]
-pub fn runs_words(program: &str) -> bool {
+fn runs_words(program: &str) -> bool {
     let name = base(program);
     let name = name.as_str();
     name == "find" || UNCLEAR.contains(&name) || WRAPPERS.iter().any(|wrapper| wrapper.name == name)
@@ -359,7 +379,7 @@ pub fn runs_words(program: &str) -> bool {
 
 /// Whether a word is a marked one: a subcommand, or an option in any accepted spelling. A long option can be abbreviated, as in
 /// `--upl=x` for `--upload-pack`, and a short one can be among others, as in `-avze`.
-fn is_marked(mark: &str, text: &str) -> bool {
+pub(super) fn is_marked(mark: &str, text: &str) -> bool {
     if mark.starts_with("--") {
         let name = text.split('=').next().unwrap_or_default();
         let is_cut = name.len() > 2 && name.starts_with("--") && mark.starts_with(name);
@@ -422,7 +442,7 @@ fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
         at += 1;
     }
     for _ in 0..wrapper.operands {
-        if words.get(at).is_some_and(|word| word.literal().is_none()) {
+        if words.get(at).is_some_and(|word| !is_one_word(word)) {
             return RunArguments::Unclear;
         }
         at += 1;
@@ -434,6 +454,17 @@ fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
         }
         Some(_) => RunArguments::Command { at },
     }
+}
+
+/// Whether a word can't become several: its text is known, or it is one value in double quotes.
+fn is_one_word(word: &ShellWord) -> bool {
+    let is_quoted = |part: &WordPart| match part {
+        WordPart::Literal { .. } => true,
+        WordPart::Parameter { name, quoted, .. } => *quoted && name != "@",
+        WordPart::Command { quoted } => *quoted,
+        _ => false,
+    };
+    word.parts().iter().all(is_quoted)
 }
 
 /// How many words an option of a wrapper takes, if it is known.

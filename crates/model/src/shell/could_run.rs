@@ -1,0 +1,685 @@
+//! The commands that a line could run, for denials.
+//!
+//! **Problem.** A denial of `git push` must cover `env -S'git push'`, `xargs git`, `taskset -c 0 git push` and `x='git push'; $x`, and must
+//! not refuse `git clone`, `make test` or `git commit -m "explain git push"`.
+//!
+//! **Decision.** [`could_run`] lists every command that could run, and nothing else does. By what is known about the program of a command:
+//!
+//! - it runs none of its words (`echo`, `git commit`, `npm install`): only the command itself;
+//! - it runs a known part of them (`timeout 5 …`, `find -exec …`, `sh -c '…'`, `git -c alias.x=…`): the command in that part, followed in
+//!   the same way;
+//! - it runs text but no single word (`make CC='…'`, `vim -c '…'`): any words in a text of several words;
+//! - nothing: any of its words, split at the signs of shells and languages, could begin a command.
+//!
+//! A word that is known only at run time could be any word that begins and ends with the same text. It is the *program* only where a
+//! program is expected: in front, and behind a program that runs its words.
+
+use super::could_run_programs::{
+    ANY_ORDER, COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS,
+    TEXTS,
+};
+use super::listed::{has, is_data, named_program, runs_nothing};
+use super::listed_programs::SHELLS;
+use super::programs::{base, is_marked, is_runner, is_sometimes, is_wrapper, runs};
+use super::{RedirectOp, RunArguments, ShellLine, ShellWord, SimpleCommand, WordPart};
+use crate::scope::{CommandStart, PossibleCommand, PossibleWord};
+
+/// The maximum number of commands inside each other that are followed; deeper ones are words of an unknown program.
+const DEEPEST: usize = 16;
+
+pub(super) fn could_run(line: &ShellLine) -> Vec<PossibleCommand> {
+    let mut finder = CommandFinder::default();
+    finder.line(line, 0);
+    if finder.is_open && !finder.assigned.is_empty() {
+        let assigned = std::mem::take(&mut finder.assigned);
+        finder.push(assigned, CommandStart::Anywhere);
+    }
+    if finder.reads_input {
+        let words = line.commands.iter().flat_map(|simple| &simple.words);
+        let pieces = words.flat_map(pieces).collect();
+        finder.push(pieces, CommandStart::Anywhere);
+    }
+    finder.found
+}
+
+/// Collects the commands.
+#[derive(Default)]
+struct CommandFinder {
+    found: Vec<PossibleCommand>,
+    /// The values of variables.
+    assigned: Vec<PossibleWord>,
+    /// Whether a program that could run its words has one that is known only at run time, such as the value of a variable.
+    is_open: bool,
+    /// Whether a shell runs its input.
+    reads_input: bool,
+}
+
+/// Whether a program runs none of its words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Nothing,
+    Something,
+}
+
+impl CommandFinder {
+    fn line(&mut self, line: &ShellLine, depth: usize) {
+        for simple in &line.commands {
+            self.variables(simple);
+            let runs = self.command(&simple.words, depth);
+            self.input(simple, runs, depth);
+        }
+    }
+
+    fn push(&mut self, words: Vec<PossibleWord>, begins: CommandStart) {
+        if !words.is_empty() {
+            self.found.push(PossibleCommand {
+                words,
+                begins,
+                has_targets: false,
+            });
+        }
+    }
+
+    /// Any of the words, and of the words in their text, could begin a command.
+    fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
+        let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
+        self.is_open |= words
+            .iter()
+            .any(|word| !matches!(word, PossibleWord::Known(_)));
+        let has_git =
+            |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
+        if words.iter().any(has_git) {
+            self.push(spelt_out(words.clone()), begins);
+        }
+        self.push(words, begins);
+    }
+
+    /// A text of several words could be a command, but no single word.
+    fn texts(&mut self, words: &[ShellWord]) {
+        for word in words {
+            let pieces = pieces(word);
+            if pieces.len() > 1 {
+                self.push(pieces, CommandStart::AnywhereGlued);
+            }
+        }
+    }
+
+    /// A command, and what it could run.
+    fn command(&mut self, words: &[ShellWord], depth: usize) -> Runs {
+        let Some(first) = words.first() else {
+            return Runs::Nothing;
+        };
+        let last = first.literal().map(base);
+        let words_of = || words.iter().map(possible).collect();
+        self.found.push(PossibleCommand {
+            has_targets: last.is_some_and(|name| has(TARGETS, &name)),
+            ..PossibleCommand::new(words_of())
+        });
+        if first.literal().is_some_and(is_git_program) {
+            let words: Vec<PossibleWord> = words_of();
+            self.found.push(PossibleCommand::new(spelt_out(words)));
+        }
+        let Some(program) = first.literal().and_then(named_program) else {
+            self.any_of(&words[1..], CommandStart::AnywhereGlued);
+            return Runs::Something;
+        };
+        if depth >= DEEPEST {
+            self.any_of(&words[1..], CommandStart::AnywhereGlued);
+            self.unknown_program(&words[1..]);
+            return Runs::Something;
+        }
+        self.exported(program, words);
+        match program {
+            "git" => return self.git(words),
+            "find" => self.find(words, depth),
+            "xargs" => self.xargs(words, depth),
+            "parallel" => self.parallel(words),
+            "eval" => self.code(&joined(&words[1..]), depth),
+            "trap" => self.code(words.get(1).unwrap_or(&ShellWord::default()), depth),
+            _ if has(NEVER, program) || is_data(words) => return Runs::Nothing,
+            _ if has(SHELLS, program) => self.shell(words, depth),
+            _ if has(TEXTS, program) || has(TARGETS, program) => self.texts(&words[1..]),
+            _ => return self.other(program, words, depth),
+        }
+        Runs::Something
+    }
+
+    /// A command of a program that the tables of [`runs`] describe, or of an unknown one.
+    fn other(&mut self, program: &str, words: &[ShellWord], depth: usize) -> Runs {
+        if let Some((_, known)) = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == program) {
+            return self.subcommand(program, known, words, 1);
+        }
+        match runs(words) {
+            RunArguments::Nothing if is_wrapper(program) || is_sometimes(program) => {
+                return Runs::Nothing;
+            }
+            RunArguments::Nothing => self.any_of(&words[1..], CommandStart::Anywhere),
+            RunArguments::Command { at } => {
+                self.command(&words[at..], depth + 1);
+            }
+            RunArguments::Code { until } => {
+                let code = words.get(1..=until).unwrap_or_default();
+                let mut texts = code.iter().filter_map(ShellWord::literal);
+                let is_text = |text: &str| text.starts_with('-') || runs_nothing(program, text);
+                if ["awk", "sed"].iter().any(|name| program.ends_with(name)) && texts.all(is_text) {
+                    return Runs::Nothing;
+                }
+                self.any_of(&words[1..], CommandStart::AnywhereGlued);
+                // Languages have quotes of their own: `qw/git push/`, `s/.*/git push/e`.
+                let letters = code.iter().filter_map(ShellWord::literal);
+                let inner = letters.map(|text| {
+                    ShellWord::text(text.replace(['/', '|', '[', ']', '#', ':', '~'], " "))
+                });
+                self.any_of(&inner.collect::<Vec<_>>(), CommandStart::Anywhere);
+            }
+            RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
+                self.command(words.get(at..).unwrap_or_default(), depth + 1);
+            }
+            RunArguments::File { at } => self.file(words.get(at..).unwrap_or_default()),
+            RunArguments::Unclear if program.starts_with("fd") => {
+                let mut given: Vec<ShellWord> =
+                    words[1..].iter().map(|word| filled(word, "{")).collect();
+                given.push(unknown());
+                self.any_of(&given, CommandStart::AnywhereGlued);
+            }
+            RunArguments::Unclear => {
+                self.any_of(&words[1..], CommandStart::AnywhereGlued);
+                if is_wrapper(program) || is_runner(program) {
+                    self.unknown_program(&words[1..]);
+                }
+            }
+        }
+        Runs::Something
+    }
+
+    /// A file that an interpreter runs, with its arguments.
+    fn file(&mut self, words: &[ShellWord]) {
+        self.push(words.iter().map(possible).collect(), CommandStart::First);
+        self.any_of(words.get(1..).unwrap_or_default(), CommandStart::Anywhere);
+    }
+
+    /// The position of the program among these words is not known: a word that is known only at run time could be it. The first operand
+    /// could be in any case; a later one only if it can be several words.
+    fn unknown_program(&mut self, words: &[ShellWord]) {
+        let is_option =
+            |word: &&ShellWord| word.literal().is_some_and(|text| text.starts_with('-'));
+        let first = words.iter().find(|word| !is_option(word));
+        let is_unknown = first.is_some_and(|word| word.literal().is_none());
+        if is_unknown || words.iter().any(|word| possible(word) == PossibleWord::Any) {
+            self.found.push(PossibleCommand::anything());
+        }
+    }
+
+    /// Text that a shell runs.
+    fn code(&mut self, code: &ShellWord, depth: usize) {
+        match code.literal().map(super::parse) {
+            Some(Ok(line)) if depth < DEEPEST => self.line(&line, depth + 1),
+            _ => self.found.push(PossibleCommand::anything()),
+        }
+    }
+
+    /// A shell. Its code is the first operand behind the options, wherever the `-c` is: `bash -c -e 'git push'`.
+    fn shell(&mut self, words: &[ShellWord], depth: usize) {
+        let mut has_code = false;
+        let mut reads = false;
+        let mut at = 1;
+        while let Some(text) = words.get(at).and_then(ShellWord::literal) {
+            if !text.starts_with(['-', '+']) {
+                break;
+            }
+            at += 1;
+            let letters = &text[1..];
+            match text {
+                "-" | "--" => break,
+                "--init-file" | "--rcfile" => at += 1,
+                _ if letters.starts_with('-') => {}
+                _ if !letters.bytes().all(|b| b.is_ascii_alphabetic()) => {
+                    return self.any_of(&words[1..], CommandStart::AnywhereGlued);
+                }
+                _ => {
+                    has_code |= letters.contains('c');
+                    reads |= letters.contains('s');
+                    at += usize::from(letters.ends_with(['o', 'O']));
+                }
+            }
+        }
+        match words.get(at) {
+            Some(code) if has_code => self.code(code, depth),
+            Some(file) if !reads && file.literal().is_some_and(|file| !is_input(file)) => {
+                self.file(&words[at..]);
+            }
+            _ => {
+                self.reads_input = true;
+                self.any_of(&words[1..], CommandStart::Anywhere);
+            }
+        }
+    }
+
+    /// The text that a command reads from the line: `bash <<EOF`.
+    fn input(&mut self, simple: &SimpleCommand, runs: Runs, depth: usize) {
+        let shell = simple.program().and_then(named_program);
+        let is_shell = shell.is_some_and(|name| has(SHELLS, name));
+        let texts = simple.redirects.iter().filter(|redirect| {
+            matches!(
+                redirect.op,
+                RedirectOp::HereDocument | RedirectOp::HereString
+            )
+        });
+        for text in texts.filter(|_| runs == Runs::Something) {
+            match is_shell {
+                true => self.code(&text.target, depth),
+                false => self.any_of(std::slice::from_ref(&text.target), CommandStart::Anywhere),
+            }
+        }
+    }
+
+    /// `find … -exec …`: each command ends at its `;` or `+`.
+    fn find(&mut self, words: &[ShellWord], depth: usize) {
+        const EXEC: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+        let mut at = 1;
+        let mut unknown_ones = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let is_exec = word.literal().is_some_and(|text| EXEC.contains(&text));
+            let could_be_exec = at > 2
+                && match possible(word) {
+                    PossibleWord::Known(_) => false,
+                    PossibleWord::Partly { begins, .. } => "-exec".starts_with(&*begins),
+                    PossibleWord::Any => {
+                        self.found.push(PossibleCommand::anything());
+                        return;
+                    }
+                };
+            self.is_open |= word.literal().is_none();
+            let rest = &words[at..];
+            let is_operand = |word: &ShellWord| {
+                word.literal()
+                    .is_none_or(|text| !text.starts_with(['-', '(', '!', ')']))
+            };
+            let begins = is_exec || could_be_exec && rest.first().is_some_and(is_operand);
+            if !begins {
+                continue;
+            }
+            let is_end = |word: &ShellWord| matches!(word.literal(), Some(";" | "+"));
+            let end = rest.iter().position(is_end).unwrap_or(rest.len());
+            let inner: Vec<ShellWord> = rest[..end].iter().map(|word| filled(word, "{}")).collect();
+            self.command(&inner, depth + 1);
+            if is_exec {
+                at += end;
+                continue;
+            }
+            unknown_ones += 1;
+            if unknown_ones > DEEPEST {
+                self.found.push(PossibleCommand::anything());
+                return;
+            }
+        }
+    }
+
+    /// `xargs git` runs git with words of its input, behind the others or in place of a mark.
+    fn xargs(&mut self, words: &[ShellWord], depth: usize) {
+        let (options, inner) = match runs(words) {
+            RunArguments::Command { at } => words.split_at(at),
+            _ => words.split_at(1),
+        };
+        let mut mark = None;
+        for (at, word) in options.iter().enumerate() {
+            let text = word.literal().unwrap_or_default();
+            let value = ["--replace=", "-I", "-J", "-i"]
+                .iter()
+                .find_map(|option| text.strip_prefix(option));
+            mark = match value {
+                Some("") if text != "-i" => options.get(at + 1).and_then(ShellWord::literal),
+                Some(value) if !value.is_empty() => Some(value),
+                Some(_) => Some("{}"),
+                None if text == "--replace" => Some("{}"),
+                None => mark,
+            };
+        }
+        let mut given: Vec<ShellWord> = match mark {
+            Some(mark) => inner.iter().map(|word| filled(word, mark)).collect(),
+            None => inner.to_vec(),
+        };
+        given.push(unknown());
+        match runs(words) {
+            RunArguments::Command { .. } => {
+                self.command(&given, depth + 1);
+            }
+            RunArguments::Nothing => {}
+            _ => {
+                self.any_of(&given, CommandStart::AnywhereGlued);
+                self.unknown_program(inner);
+            }
+        }
+    }
+
+    /// `parallel git ::: push`: each word behind `:::` is given to the command, or is one.
+    fn parallel(&mut self, words: &[ShellWord]) {
+        let is_sign = |word: &ShellWord| word.literal().is_some_and(|text| text.starts_with(":::"));
+        let end = words.iter().position(is_sign);
+        let inner = &words[1..end.unwrap_or(words.len())];
+        let mut given: Vec<ShellWord> = inner.iter().map(|word| filled(word, "{")).collect();
+        given.push(unknown());
+        self.any_of(&given, CommandStart::AnywhereGlued);
+        self.any_of(&words[1..], CommandStart::AnywhereGlued);
+        self.unknown_program(inner);
+        self.reads_input |= end.is_none();
+    }
+
+    fn git(&mut self, words: &[ShellWord]) -> Runs {
+        let mut at = 1;
+        let mut settings = Vec::new();
+        while let Some(word) = words.get(at) {
+            let text = word.literal().unwrap_or("-");
+            if !text.starts_with('-') {
+                break;
+            }
+            match text {
+                "-c" => settings.extend(words.get(at + 1)),
+                _ if text.starts_with("--config-env") => self.any_git(),
+                _ => {}
+            }
+            at += if GIT_VALUES.contains(&text) { 2 } else { 1 };
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        for setting in settings.iter().take(DEEPEST) {
+            self.git_setting(setting, rest);
+        }
+        if settings.len() > DEEPEST {
+            self.found.push(PossibleCommand::anything());
+        }
+        if rest.first().and_then(ShellWord::literal) == Some("config") {
+            self.git_config(&rest[1..]);
+            return Runs::Nothing;
+        }
+        let is_helper =
+            |word: &ShellWord| word.literal().is_some_and(|text| text.contains("ext::"));
+        if rest.iter().any(is_helper) {
+            self.any_of(rest, CommandStart::AnywhereGlued);
+        }
+        let known = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == "git");
+        let known = known.map_or("", |(_, known)| known);
+        self.subcommand("git", known, words, at)
+    }
+
+    /// `git config alias.x push` gives `git x` another meaning.
+    fn git_config(&mut self, words: &[ShellWord]) {
+        let is_alias = |word: &ShellWord| {
+            let text = word.literal().unwrap_or_default().to_ascii_lowercase();
+            text.starts_with("alias.") || text.starts_with("include")
+        };
+        match words.iter().position(is_alias) {
+            Some(at) => {
+                let key = words[at].literal().unwrap_or_default();
+                let value = words.get(at + 1);
+                match value.map(|value| (value.literal(), value)) {
+                    None => {}
+                    Some((Some(value), _)) => {
+                        let setting = ShellWord::text(format!("{key}={value}"));
+                        self.git_setting(&setting, &[unknown()]);
+                    }
+                    Some((None, _)) => self.any_git(),
+                }
+            }
+            None => self.texts(words),
+        }
+    }
+
+    /// A setting `name=value`, before these words: an alias is a subcommand with another name, and other values can be commands.
+    fn git_setting(&mut self, setting: &ShellWord, words: &[ShellWord]) {
+        let start = match setting.parts().first() {
+            Some(WordPart::Literal { text, .. }) => text.as_str(),
+            _ => "",
+        };
+        let key = start
+            .split_once('=')
+            .map(|(key, _)| key.to_ascii_lowercase());
+        let key = key.or_else(|| setting.literal().map(str::to_ascii_lowercase));
+        let Some(key) = key else {
+            return self.any_git();
+        };
+        let alias = key.strip_prefix("alias.");
+        if key.starts_with("include") || (alias.is_some() && setting.literal().is_none()) {
+            return self.any_git();
+        }
+        let value: Vec<PossibleWord> = pieces(setting).into_iter().skip(1).collect();
+        let Some(alias) = alias else {
+            return self.push(value, CommandStart::AnywhereGlued);
+        };
+        let is_name = |word: &&ShellWord| {
+            word.literal()
+                .is_some_and(|text| text.eq_ignore_ascii_case(alias))
+        };
+        let rest = words.iter().filter(|word| !is_name(word)).map(possible);
+        let git = PossibleWord::Known("git".into());
+        let words = std::iter::once(git).chain(value).chain(rest).collect();
+        // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
+        self.push(words, CommandStart::AnywhereGlued);
+    }
+
+    /// Any subcommand of git.
+    fn any_git(&mut self) {
+        let git = PossibleWord::Known("git".into());
+        self.push(vec![git, PossibleWord::Any], CommandStart::First);
+    }
+
+    /// A command of a program with subcommands: with a known one, and without options that run a word, none of its words is run.
+    fn subcommand(&mut self, program: &str, known: &str, words: &[ShellWord], at: usize) -> Runs {
+        let is_option = |word: &&ShellWord| {
+            word.literal()
+                .is_some_and(|text| text.starts_with(['-', '+']))
+        };
+        // The value of an option before the subcommand could look like one: `npm --prefix install exec …`.
+        let skips = has(ANY_ORDER, program);
+        let mut operands = words.get(at..).unwrap_or_default().iter();
+        let is_before =
+            |word: &&ShellWord| skips || word.literal().is_some_and(|text| text.starts_with('+'));
+        let first = operands.find(|word| !(is_option(word) && is_before(word)));
+        let is_question = words.len() > 1 && words.iter().skip(1).all(|word| is_option(&word));
+        let name = first.and_then(ShellWord::literal);
+        let is_running = |word: &ShellWord| {
+            let text = word.literal().unwrap_or_default();
+            let mut tables = RUNNING_OPTIONS.iter().filter(|(of, subcommand, _)| {
+                *of == program && (subcommand.is_empty() || Some(*subcommand) == name)
+            });
+            tables.any(|(_, _, options)| {
+                let mut options = options.split_ascii_whitespace();
+                options.any(|option| match option {
+                    "--" => text == option,
+                    option => is_marked(option, text),
+                })
+            })
+        };
+        let runs = words.iter().skip(1).any(is_running);
+        match name {
+            Some(name) if has(known, name) && !runs => Runs::Nothing,
+            _ if (is_question || first.is_none()) && !runs => Runs::Nothing,
+            _ => {
+                let behind = words.get(at..).unwrap_or_default();
+                self.any_of(behind, CommandStart::AnywhereGlued);
+                Runs::Something
+            }
+        }
+    }
+
+    /// The variables that a command sets before its words, or alone.
+    fn variables(&mut self, simple: &SimpleCommand) {
+        for assignment in &simple.assignments {
+            let is_local =
+                simple.words.is_empty() && assignment.name.bytes().all(|b| !b.is_ascii_uppercase());
+            self.variable(&assignment.name, pieces(&assignment.value), is_local);
+        }
+    }
+
+    /// The variables that `env A=x` and `export A=x` set.
+    fn exported(&mut self, program: &str, words: &[ShellWord]) {
+        const SETTERS: &str = "declare doas env export local readonly sudo typeset";
+        if !has(SETTERS, program) {
+            return;
+        }
+        let until = match runs(words) {
+            RunArguments::Command { at } => at,
+            _ => words.len(),
+        };
+        for word in &words[1..until] {
+            let Some(WordPart::Literal { text, .. }) = word.parts().first() else {
+                continue;
+            };
+            let Some((name, _)) = text.split_once('=') else {
+                continue;
+            };
+            self.variable(name, pieces(word).into_iter().skip(1).collect(), false);
+        }
+    }
+
+    fn variable(&mut self, name: &str, value: Vec<PossibleWord>, is_local: bool) {
+        let is_command = COMMAND_VARIABLES.iter().any(|end| name.ends_with(end));
+        let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
+        if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
+            self.any_git();
+        }
+        if is_command && !is_local && value.first() == Some(&PossibleWord::Any) {
+            self.found.push(PossibleCommand::anything());
+        }
+        if !is_local && (is_command || value.len() > 1) {
+            self.push(value.clone(), CommandStart::Anywhere);
+        }
+        self.assigned.extend(value);
+    }
+}
+
+/// Whether a file is the input of the program that opens it.
+fn is_input(file: &str) -> bool {
+    file.starts_with("/dev/") || file.starts_with("/proc/")
+}
+
+/// Any number of unknown words.
+fn unknown() -> ShellWord {
+    ShellWord::dynamic(WordPart::Parameter {
+        name: "@".into(),
+        quoted: false,
+        plain: true,
+    })
+}
+
+/// The same word; an unknown one if it contains a mark that is replaced by input.
+fn filled(word: &ShellWord, mark: &str) -> ShellWord {
+    match word.literal() {
+        Some(text) if text.contains(mark) => ShellWord::dynamic(WordPart::Parameter {
+            name: String::new(),
+            quoted: true,
+            plain: true,
+        }),
+        _ => word.clone(),
+    }
+}
+
+/// The text that `eval` runs.
+fn joined(words: &[ShellWord]) -> ShellWord {
+    let texts: Option<Vec<&str>> = words.iter().map(ShellWord::literal).collect();
+    match texts {
+        Some(texts) => ShellWord::text(texts.join(" ")),
+        None => unknown(),
+    }
+}
+
+/// `git-push` is `git push` in one word.
+fn is_git_program(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or_default();
+    name.starts_with("git-")
+}
+
+/// The same words, with each such program in two.
+fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
+    let split = |word: PossibleWord| {
+        let name = match &word {
+            PossibleWord::Known(text) => text
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.strip_prefix("git-")),
+            _ => None,
+        };
+        match name {
+            Some(name) => vec![
+                PossibleWord::Known("git".into()),
+                PossibleWord::Known(name.into()),
+            ],
+            None => vec![word],
+        }
+    };
+    words.into_iter().flat_map(split).collect()
+}
+
+/// What a word could be when the line runs.
+fn possible(word: &ShellWord) -> PossibleWord {
+    if let Some(text) = word.literal() {
+        return PossibleWord::Known(text.into());
+    }
+    if word.parts().iter().any(is_several) {
+        return PossibleWord::Any;
+    }
+    let text = |part: &WordPart| match part {
+        WordPart::Literal { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    let begins: String = word.parts().iter().map_while(text).collect();
+    let ends: Vec<String> = word.parts().iter().rev().map_while(text).collect();
+    PossibleWord::Partly {
+        begins: begins.into(),
+        ends: ends.into_iter().rev().collect::<String>().into(),
+    }
+}
+
+/// Whether a part can expand to several words. A pattern of file names counts as one: each of its words begins and ends in the same way.
+fn is_several(part: &WordPart) -> bool {
+    match part {
+        WordPart::Parameter { name, quoted, .. } => match name.as_str() {
+            "@" => true,
+            "?" | "#" | "$" | "!" => false,
+            _ => !quoted,
+        },
+        WordPart::Command { quoted } => !quoted,
+        WordPart::Brace => true,
+        _ => false,
+    }
+}
+
+fn is_between(letter: char) -> bool {
+    letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter)
+}
+
+/// The words of a word, if a program treated it as a command line or as the value of an option.
+fn pieces(word: &ShellWord) -> Vec<PossibleWord> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut is_unknown = false;
+    let mut is_split = false;
+    let mut flush = |piece: &mut String, is_unknown: &mut bool| {
+        let text = std::mem::take(piece);
+        match std::mem::take(is_unknown) {
+            true => pieces.push(PossibleWord::Any),
+            false if !text.is_empty() => pieces.push(PossibleWord::Known(text.into())),
+            false => {}
+        }
+    };
+    for part in word.parts() {
+        let WordPart::Literal { text, .. } = part else {
+            is_unknown = true;
+            continue;
+        };
+        for letter in text.chars() {
+            if is_between(letter) {
+                is_split = true;
+                flush(&mut piece, &mut is_unknown);
+            } else {
+                piece.push(letter);
+            }
+        }
+    }
+    flush(&mut piece, &mut is_unknown);
+    if is_split {
+        pieces
+    } else {
+        vec![possible(word)]
+    }
+}
