@@ -431,10 +431,14 @@ fn what_a_pull_changes_in_a_project_is_not_trusted() {
 
 // case 248
 #[test]
-fn a_lock_of_a_clone_makes_a_list_hash_nothing() {
+fn a_lock_of_a_clone_makes_a_list_hash_little() {
     let context = context();
     context.dir("repo/.git");
     write_skill(&context, "pdf", "pdf", "text");
+    for number in 0..8 {
+        let text = "A line of text.\n".repeat(50_000);
+        context.write(&format!("pdf/references/c{number}.md"), text);
+    }
     succeed(&context, &["-C", "repo", "add", "../pdf", "--yes"]);
     for (path, bytes) in files(&context.path("repo")) {
         context.write(&format!("clone/{path}"), bytes);
@@ -449,7 +453,7 @@ fn a_lock_of_a_clone_makes_a_list_hash_nothing() {
     };
     let known = digest("repo");
     assert!(known.is_string());
-    assert!(digest("clone").is_null(), "it is not trusted");
+    assert!(digest("clone").is_null(), "it has 6 MB and is not trusted");
     succeed(&context, &["-C", "clone", "trust", "--yes"]);
     assert_eq!(digest("clone"), known);
 }

@@ -21,8 +21,15 @@ use crate::{Error, Workspace, text::one_line};
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_FILES: usize = 10_000;
 /// How many bytes and files are hashed for one list. The digests are remembered, so that the next list continues.
-const MAX_ALL_BYTES: u64 = 512 << 20;
-const MAX_ALL_FILES: usize = 50_000;
+const MAX_TRUSTED: DigestBudget = DigestBudget {
+    bytes: 512 << 20,
+    files: 50_000,
+};
+/// The same for skills that are not trusted: they must not take time.
+const MAX_UNTRUSTED: DigestBudget = DigestBudget {
+    bytes: 4 << 20,
+    files: 1_000,
+};
 
 /// The required content of the folders of installed skills.
 #[derive(Default)]
@@ -119,19 +126,15 @@ fn real_folder(entry: &CatalogEntry) -> Option<&Path> {
 }
 
 impl Workspace {
-    /// Blocks the skills of an inventory that differ from their locks. Their digests are remembered, so that the next list is fast. A skill
-    /// that is not trusted is not hashed, and there is a limit for all together: a clone must not take time. What was not hashed is
-    /// compared when it is loaded.
+    /// Blocks the skills of an inventory that differ from their locks. Their digests are remembered, so that the next list is fast. There
+    /// is a limit for all together, and a small one for those that are not trusted. What was not hashed is compared when it is loaded.
     pub(crate) fn check_pins(&self, inventory: &mut Inventory) {
         let pins = SkillPins::read(self);
         if pins.is_empty() {
             return;
         }
         let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
-        let mut left = DigestBudget {
-            bytes: MAX_ALL_BYTES,
-            files: MAX_ALL_FILES,
-        };
+        let (mut trusted, mut untrusted) = (MAX_TRUSTED, MAX_UNTRUSTED);
         let Catalog { roots, entries, .. } = &mut inventory.catalog;
         let is_trusted = |entry: &CatalogEntry| {
             let root = entry.root.and_then(|root| roots.get(usize::from(root)));
@@ -139,10 +142,14 @@ impl Workspace {
         };
         for entry in entries {
             let is_known = entry.digest.is_some() || entry.card.is_none();
-            if is_known || !is_trusted(entry) || !pins.is_pinned(entry) {
+            if is_known || !pins.is_pinned(entry) {
                 continue;
             }
-            let found = entry.place.digest_from(MAX_BYTES, MAX_FILES, &mut left);
+            let left = match is_trusted(entry) {
+                true => &mut trusted,
+                false => &mut untrusted,
+            };
+            let found = entry.place.digest_from(MAX_BYTES, MAX_FILES, left);
             if let Ok((digest, state)) = found {
                 entry.digest = Some(digest);
                 digests.push((entry.place.path().into_owned(), digest, state));
