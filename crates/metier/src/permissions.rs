@@ -214,7 +214,7 @@ impl Workspace {
     ) -> Result<Vec<RequestedPermission>, Error> {
         let store = self.existing_store()?;
         let standing =
-            approvals::standing(store.as_ref(), identity, request, &terms(self), &[], &[])?;
+            approvals::standing(store.as_deref(), identity, request, &terms(self), &[], &[])?;
         let is_denied = |asked: &RequestedPermission| {
             let mut standing = standing.iter();
             standing.any(|(want, decision)| {

@@ -57,13 +57,13 @@ impl Approver for Answering {
 }
 
 /// A machine on which one skill requests permissions.
-struct Desk {
+struct AnswerFixture {
     context: TestContext,
     identity: Identity,
     held: Snapshot,
 }
 
-impl Desk {
+impl AnswerFixture {
     fn new(skill: &str, source: Source) -> Self {
         let digest = Digest([1; 32]);
         Self {
@@ -181,12 +181,12 @@ const TOOLS: &[&str] = &["shell:exec", "file:read", "file:write"];
 #[test]
 fn an_always_ends_in_this_session_too_when_it_is_revoked() {
     for acts_between in [0, 1] {
-        let approvals = Desk::new("core-tools", Source::Builtin);
+        let fixture = AnswerFixture::new("core-tools", Source::Builtin);
         let user = Answering::new(&[Reply::Always], || ());
-        let approvals = approvals.approvals(&user);
+        let approvals = fixture.approvals(&user);
         let (worker, other) = (
-            approvals.worker(&approvals, TOOLS),
-            approvals.worker(&approvals, TOOLS),
+            fixture.worker(&approvals, TOOLS),
+            fixture.worker(&approvals, TOOLS),
         );
         assert_eq!(permit(&worker, "git log"), "ok");
         for _ in 0..acts_between {
@@ -195,7 +195,7 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
             assert_eq!(permit(&other, "git status"), "ok");
         }
         assert_eq!(user.asked(), 1);
-        let revoked = approvals.elsewhere().revoke_approvals("core-tools", None);
+        let revoked = fixture.elsewhere().revoke_approvals("core-tools", None);
         assert_eq!(revoked.unwrap(), 1);
         assert_eq!(permit(&worker, "git push -f"), "revoked");
         let expected = if acts_between == 0 {
@@ -205,7 +205,7 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
         };
         assert_eq!(permit(&other, "git push -f"), expected);
         // Started again, it asks.
-        let again = approvals.worker(&approvals, TOOLS);
+        let again = fixture.worker(&approvals, TOOLS);
         let asked = user.asked();
         assert_eq!(permit(&again, "git push -f"), "denied");
         assert_eq!(user.asked(), asked + 1);
@@ -215,13 +215,14 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
 // case 228, 236
 #[test]
 fn an_answer_that_is_added_elsewhere_holds_and_ends() {
-    let approvals = Desk::new("core-tools", Source::Builtin);
+    let fixture = AnswerFixture::new("core-tools", Source::Builtin);
     let user = Answering::new(&[], || ());
-    let worker = approvals.worker(&approvals.approvals(&user), TOOLS);
-    approvals.allow("shell:exec(git *)");
+    let worker = fixture.worker(&fixture.approvals(&user), TOOLS);
+    fixture.allow("shell:exec(git *)");
     assert_eq!(permit(&worker, "git log"), "ok");
     assert_eq!(user.asked(), 0);
-    approvals.elsewhere()
+    fixture
+        .elsewhere()
         .revoke_approvals("core-tools", None)
         .unwrap();
     assert_eq!(permit(&worker, "git log"), "revoked");
@@ -230,16 +231,16 @@ fn an_answer_that_is_added_elsewhere_holds_and_ends() {
 // case 228
 #[test]
 fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
-    let approvals = Desk::new("core-tools", Source::Builtin);
-    approvals.allow("shell:exec(ls *)");
-    let database = approvals.database();
+    let fixture = AnswerFixture::new("core-tools", Source::Builtin);
+    fixture.allow("shell:exec(ls *)");
+    let database = fixture.database();
     let user = Answering::new(&[Reply::Once, Reply::Once], move || {
         let store = Store::open(&database).unwrap();
         store.revoke_approvals("core-tools", None).unwrap();
     });
-    let worker = approvals.worker(&approvals.approvals(&user), TOOLS);
+    let worker = fixture.worker(&fixture.approvals(&user), TOOLS);
     assert_eq!(permit(&worker, "git log"), "revoked");
-    let refusals = approvals.refusals();
+    let refusals = fixture.refusals();
     assert!(
         refusals[0].starts_with("git log: a permission of skill `core-tools` was revoked"),
         "{refusals:?}"
@@ -250,11 +251,11 @@ fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
 #[test]
 fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
     for is_denied in [false, true] {
-        let approvals = Desk::new("a", Source::User);
-        approvals.allow("file:read(./a)");
+        let fixture = AnswerFixture::new("a", Source::User);
+        fixture.allow("file:read(./a)");
         let (database, denial) = (
-            approvals.database(),
-            approvals.answer("file:read(./a)", ApprovalDecision::Denied),
+            fixture.database(),
+            fixture.answer("file:read(./a)", ApprovalDecision::Denied),
         );
         let user = Answering::new(&[Reply::Always, Reply::Always], move || {
             let store = Store::open(&database).unwrap();
@@ -263,14 +264,14 @@ fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
                 false => drop(store.revoke_approvals("a", Some("file:read(./a)")).unwrap()),
             }
         });
-        let approvals = approvals.approvals(&user);
-        let refused = approvals.grant(&approvals, &["file:read(./a)", "file:read(./b)"]);
+        let approvals = fixture.approvals(&user);
+        let refused = fixture.grant(&approvals, &["file:read(./a)", "file:read(./b)"]);
         let refused = refused.unwrap_err();
         let expected = match is_denied {
             true => "file:read(./a): denied earlier; see `metier permissions`",
             false => "file:read(./a): revoked while a question was open",
         };
-        assert_eq!(approvals.refusals(), [expected]);
+        assert_eq!(fixture.refusals(), [expected]);
         assert_eq!(
             matches!(refused, GrantRefused::RevokedMeanwhile(_)),
             !is_denied
