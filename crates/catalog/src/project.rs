@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(limited(1_000, Duration::ZERO), (String::new(), true));
     }
 
-    // case 243, 16
+    // case 230, 16
     #[test]
     fn an_ignore_file_beyond_a_limit_ignores_nothing_and_is_named() {
         let many = "?\n".repeat(524_288);

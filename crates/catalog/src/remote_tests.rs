@@ -116,7 +116,7 @@ fn a_lie_ends_the_reading() {
         size: BODY.len() as u64 + 1,
         ..good()
     };
-    refused(vec![longer, more()], honest(), "bytes, and");
+    refused(vec![longer, more()], honest(), "bytes, but");
     let other = Sends {
         files: vec![("SKILL.md", BODY.replace("Body", "Evil"))],
         ..Sends::default()

@@ -502,7 +502,7 @@ mod tests {
 
     use super::*;
 
-    // case 245, 59
+    // case 232, 59
     #[test]
     fn text_that_is_inert_looks_like_what_it_is() {
         for (text, expected) in [

@@ -354,7 +354,7 @@ mod tests {
         ApprovalQuestion::about_permissions(identity, place, session, asked, changes)
     }
 
-    // case 241
+    // case 228
     #[test]
     fn a_question_names_the_settings_that_a_value_comes_from() {
         let asked = RequestedPermission {

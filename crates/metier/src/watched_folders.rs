@@ -637,7 +637,7 @@ mod tests {
         fs::write(file, text).unwrap();
     }
 
-    // case 249, 151
+    // case 236, 151
     #[test]
     fn what_the_digest_of_a_skill_covers_is_watched() {
         let folder = tempfile::tempdir().unwrap();

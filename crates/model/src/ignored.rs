@@ -169,7 +169,7 @@ mod tests {
         reader.into_unused().len()
     }
 
-    // case 243
+    // case 230
     #[test]
     fn each_limit_leaves_a_file_out_and_names_it() {
         for (files, content, expected) in [

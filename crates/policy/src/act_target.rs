@@ -78,7 +78,7 @@ impl fmt::Display for ActTarget {
 mod tests {
     use super::*;
 
-    // case 237
+    // case 224
     #[test]
     fn an_approval_needs_an_exact_name_and_a_denial_any_name() {
         let target = ActTarget::new("project:deploy")

@@ -251,7 +251,7 @@ mod tests {
         request.iter().map(|asked| asked.want.to_string()).collect()
     }
 
-    // case 241
+    // case 228
     #[test]
     fn a_value_of_the_configuration_says_so_although_it_is_declared() {
         let want: Want = "env:read(KEY)".parse().expect("a permission");

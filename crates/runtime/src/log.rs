@@ -8,10 +8,14 @@
 
 use crate::inventory::Status;
 
+/// The target of these events, for filters such as `METIER_LOG=metier::skills=debug`.
+#[cfg(feature = "log")]
+pub(crate) const TARGET: &str = "metier::skills";
+
 /// Whether skills that are unavailable are logged.
 pub(crate) fn is_enabled() -> bool {
     #[cfg(feature = "log")]
-    let enabled = tracing::enabled!(tracing::Level::WARN);
+    let enabled = tracing::enabled!(target: TARGET, tracing::Level::WARN);
     #[cfg(not(feature = "log"))]
     let enabled = false;
     enabled
@@ -21,14 +25,14 @@ pub(crate) fn is_enabled() -> bool {
 pub(crate) fn skill_listed(skill: &str, source: &str, status: Status, reasons: &str) {
     #[cfg(feature = "log")]
     match status {
-        Status::Ready => tracing::debug!(skill, source, "skill found"),
+        Status::Ready => tracing::debug!(target: TARGET, skill, source, "skill found"),
         Status::Disabled | Status::Shadowed => {
             let status = status.as_str();
-            tracing::info!(skill, source, status, reasons, "skill unavailable");
+            tracing::info!(target: TARGET, skill, source, status, reasons, "skill unavailable");
         }
         Status::NotReady | Status::Blocked | Status::Invalid => {
             let status = status.as_str();
-            tracing::warn!(skill, source, status, reasons, "skill unavailable");
+            tracing::warn!(target: TARGET, skill, source, status, reasons, "skill unavailable");
         }
     }
 }
@@ -36,11 +40,11 @@ pub(crate) fn skill_listed(skill: &str, source: &str, status: Status, reasons: &
 /// The bytes of a skill were scanned.
 pub(crate) fn skill_scanned(skill: &str, digest: &str, findings: usize) {
     #[cfg(feature = "log")]
-    tracing::debug!(skill, digest, findings, "skill scanned");
+    tracing::debug!(target: TARGET, skill, digest, findings, "skill scanned");
 }
 
 /// The text or the code of a skill was loaded.
 pub(crate) fn skill_loaded(skill: &str) {
     #[cfg(feature = "log")]
-    tracing::info!(skill, "skill loaded");
+    tracing::info!(target: TARGET, skill, "skill loaded");
 }

@@ -418,7 +418,7 @@ mod tests {
     }
 
     /// A program that runs for long opens no connection any more, and begins no receipt of one.
-    // case 228
+    // case 215
     #[test]
     fn a_connection_is_refused_after_a_permission_was_revoked() {
         let folder = tempfile::tempdir().unwrap();

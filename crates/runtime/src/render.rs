@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(FramedText::from_conversation("other", wrapped), None);
     }
 
-    // case 235
+    // case 222
     #[test]
     fn only_one_whole_frame_is_framed_text() {
         let framed = |text: &str| FramedText::from_conversation("a", text).is_some();

@@ -49,7 +49,7 @@ impl Drop for MemoryShare {
 mod tests {
     use super::*;
 
-    // case 247
+    // case 234
     #[test]
     fn what_is_taken_is_not_there_for_others_until_it_is_dropped() {
         let half = WasmLimits::PROCESS / 2 + 1;

@@ -41,6 +41,8 @@ const BANNED: &[Banned] = &[
     banned("everybody", "all users, every program", 0),
     banned("falls over", "panics, fails", 0),
     banned("for good", "permanently", 0),
+    // They are names of functions.
+    banned("given out", "issued, returned, handed out", 4),
     banned("go on with", "continue", 0),
     banned("goes on", "continues", 0),
     banned("hears of", "receives, sees", 0),
@@ -52,8 +54,6 @@ const BANNED: &[Banned] = &[
         unless_before: LONGER,
         ..banned("it is no", "it is not a", 0)
     },
-    // They are names of functions.
-    banned("given out", "issued, returned, handed out", 4),
     banned("lie beside", "are beside", 0),
     banned("lies beside", "is beside", 0),
     banned("lies in", "is in", 0),
@@ -65,13 +65,13 @@ const BANNED: &[Banned] = &[
     banned("near to", "near, similar to", 0),
     // They are in lists of English words that skills contain.
     banned("nobody", "no user, no skill, nothing", 5),
+    banned("of the moment", "current, at that time", 0),
     banned("outside of", "outside", 0),
     banned("passed over", "skipped", 0),
     banned("passes over", "skips", 0),
     banned("shut in", "sandboxed", 0),
     banned("shuts itself in", "sandboxes itself", 0),
     // One is in a list of English words that tasks contain.
-    banned("of the moment", "current, at that time", 0),
     banned("somebody", "the user, the caller", 1),
     banned("speaks against", "excludes", 0),
     banned("speaks for", "matches, supports", 0),

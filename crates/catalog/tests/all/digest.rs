@@ -233,7 +233,7 @@ fn an_endless_file_is_an_error_in_time() {
     });
 }
 
-// case 248
+// case 235
 #[test]
 fn what_is_hashed_of_several_skills_has_one_limit() {
     let (world, skill) = made(&[("SKILL.md", "12345"), ("d/a", "67890")]);

@@ -173,7 +173,7 @@ fn fetch(host: &str, port: u16) -> Act {
 }
 
 /// The host of a redirect gets the request too, so it has a receipt of its own.
-// case 238
+// case 225
 #[test]
 fn a_host_that_a_redirect_leads_to_has_a_receipt() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));

@@ -538,7 +538,7 @@ fn what_began_beside_another_call_ends_with_the_turn() {
 }
 
 /// A model is named with its provider, without it, or not at all; a denial of one name covers all of them.
-// case 237
+// case 224
 #[test]
 fn a_denied_model_is_not_called_by_another_name() {
     const NAMES: &[&str] = &[

@@ -385,7 +385,7 @@ fn states(stage: &SkillProject, name: &str) -> Vec<(String, String)> {
     .collect()
 }
 
-// case 240
+// case 227
 #[test]
 fn an_approval_of_everything_ends_no_denial() {
     let stage = SkillProject::new();
@@ -411,7 +411,7 @@ fn an_approval_of_everything_ends_no_denial() {
     assert_eq!(states(&stage, "greet")[1].1, "allowed");
 }
 
-// case 242
+// case 229
 #[test]
 fn an_answer_is_revoked_in_the_words_in_which_it_was_given() {
     let stage = SkillProject::new();

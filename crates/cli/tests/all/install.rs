@@ -429,7 +429,7 @@ fn what_a_pull_changes_in_a_project_is_not_trusted() {
     );
 }
 
-// case 248
+// case 235
 #[test]
 fn a_lock_of_a_clone_makes_a_list_hash_little() {
     let context = context();

@@ -435,7 +435,7 @@ fn a_compiler_that_takes_too_long_is_killed() {
     assert_eq!(processes(|_, words| words.contains(&mark)), [""; 0]);
 }
 
-// case 247, 138
+// case 234, 138
 #[test]
 fn skills_that_take_all_memory_leave_the_program_small() {
     const TAKES: &str = "

@@ -70,7 +70,7 @@ fn log(context: &TestContext, skill: &str) -> Vec<Value> {
 }
 
 /// A server runs for days. Decisions that the user makes meanwhile are effective from the next call.
-// case 228
+// case 215
 #[test]
 fn an_answer_that_is_withdrawn_ends_what_it_allowed() {
     let context = machine();
@@ -91,7 +91,7 @@ fn an_answer_that_is_withdrawn_ends_what_it_allowed() {
     assert_eq!(greets("session"), (true, 1));
     permissions(&["--deny"]);
     assert_eq!(greets("once"), (false, 0));
-    permissions(&["--approve"]);
+    permissions(&["--approve", "file:read(./greeting.txt)"]);
     assert_eq!(greets("no"), (true, 0));
     permissions(&["--deny", "file:read(./greeting.txt)"]);
     assert_eq!(greets("once"), (false, 0));

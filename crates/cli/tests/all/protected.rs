@@ -172,7 +172,7 @@ fn a_skill_that_may_change_a_repository_commits() {
     });
 }
 
-// case 71, 163, 244
+// case 71, 163, 231
 #[test]
 fn what_metier_and_other_agents_obey_is_not_written() {
     under_every_condition(|stage| {
@@ -322,7 +322,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-// case 244
+// case 231
 #[test]
 fn every_file_of_a_project_that_metier_obeys_is_a_row_of_the_table() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -361,7 +361,7 @@ fn every_file_of_a_project_that_metier_obeys_is_a_row_of_the_table() {
     }
 }
 
-// case 244
+// case 231
 #[test]
 fn files_that_the_configuration_names_and_tokens_of_registries_belong_to_the_user() {
     let mut stage = SkillProject::new();

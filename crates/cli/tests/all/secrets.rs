@@ -439,7 +439,7 @@ fn what_the_configuration_sets_for_a_skill_reaches_its_children() {
     });
 }
 
-// case 241
+// case 228
 #[test]
 fn no_skill_takes_the_settings_of_another() {
     let stage = SkillProject::new();

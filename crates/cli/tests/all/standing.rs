@@ -177,7 +177,7 @@ fn permit(worker: &GrantedSkill, text: &str) -> &'static str {
 
 const TOOLS: &[&str] = &["shell:exec", "file:read", "file:write"];
 
-// case 236
+// case 223
 #[test]
 fn an_always_ends_in_this_session_too_when_it_is_revoked() {
     for acts_between in [0, 1] {
@@ -212,7 +212,7 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
     }
 }
 
-// case 228, 236
+// case 215, 223
 #[test]
 fn an_answer_that_is_added_elsewhere_holds_and_ends() {
     let fixture = AnswerFixture::new("core-tools", Source::Builtin);
@@ -228,7 +228,7 @@ fn an_answer_that_is_added_elsewhere_holds_and_ends() {
     assert_eq!(permit(&worker, "git log"), "revoked");
 }
 
-// case 228
+// case 215
 #[test]
 fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
     let fixture = AnswerFixture::new("core-tools", Source::Builtin);
@@ -247,7 +247,7 @@ fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
     );
 }
 
-// case 239
+// case 226
 #[test]
 fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
     for is_denied in [false, true] {

@@ -282,7 +282,7 @@ fn no_hook_takes_all_of_the_memory() {
     }
 }
 
-// case 243, 16
+// case 230, 16
 #[test]
 fn no_project_takes_all_of_the_memory_of_those_who_look_at_its_files() {
     let mut stage = needed!(scales());

@@ -455,7 +455,7 @@ fn what_a_skill_prints_does_not_act_on_the_terminal() {
 }
 
 /// What changes the order of letters, or hides some, is spelled out on a terminal and unchanged in a pipe.
-// case 245
+// case 232
 #[test]
 fn what_a_skill_prints_is_shown_in_its_order() {
     let mut stage = needed!(stage());

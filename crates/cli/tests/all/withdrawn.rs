@@ -40,7 +40,7 @@ fn calls(runtime: &Runtime) -> Result<(), String> {
     called.map(drop).map_err(|error| error.to_string())
 }
 
-// case 228
+// case 215
 #[test]
 fn a_rule_that_lost_its_permission_refuses_until_it_is_approved_again() {
     let starlark = "def before(event):\n    read_file(\"rules.txt\")\nregister_hook(\"before_tool_call\", before, fail_closed = True)\n";
@@ -96,7 +96,7 @@ impl Model for Revoking {
 }
 
 /// Acts of a skill for another one end with the permissions of either.
-// case 228
+// case 215
 #[test]
 fn a_skill_that_was_invoked_does_nothing_more_for_one_whose_permission_is_revoked() {
     let live = Live::new();
@@ -138,7 +138,7 @@ fn writing(live: &Live) -> Runtime {
     runtime
 }
 
-// case 228
+// case 215
 #[test]
 fn a_skill_that_is_not_started_again_says_why_and_can_be_deactivated() {
     let live = Live::new();
@@ -165,7 +165,7 @@ fn a_skill_that_is_not_started_again_says_why_and_can_be_deactivated() {
 }
 
 /// What the author wrote reaches the ledger only in its frame, also when the skill is started again.
-// case 235
+// case 222
 #[test]
 fn a_skill_that_is_started_again_keeps_its_framed_text() {
     let live = Live::new();
@@ -184,7 +184,7 @@ fn a_skill_that_is_started_again_keeps_its_framed_text() {
 }
 
 /// A hook whose skill can't be started again asks once, not at each event; a call that is started early asks nothing.
-// case 228
+// case 215
 #[test]
 fn an_event_asks_once_and_an_early_call_never() {
     let mut live = guarded(
@@ -229,7 +229,7 @@ fn an_event_asks_once_and_an_early_call_never() {
     runtime.end().unwrap();
 }
 
-// case 228
+// case 215
 #[test]
 fn a_scanner_that_was_approved_again_runs_again() {
     let live = Live::new();
@@ -262,7 +262,7 @@ fn a_scanner_that_was_approved_again_runs_again() {
 }
 
 /// A tool of a server is asked about like metier's own tools.
-// case 236
+// case 223
 #[test]
 fn an_always_for_a_servers_tool_ends_when_it_is_revoked() {
     let mut live = Live::new();
@@ -300,7 +300,7 @@ fn an_always_for_a_servers_tool_ends_when_it_is_revoked() {
 }
 
 /// A skill is invoked by its name, with its source, or by its folder; a denial covers all of them.
-// case 237
+// case 224
 #[test]
 fn a_denied_skill_is_not_invoked_by_another_name() {
     let live = Live::new();

@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(names(), None);
     }
 
-    // case 246
+    // case 233
     #[test]
     fn a_denied_place_is_denied_by_all_names_that_the_file_system_gives_it() {
         let folder = tempfile::tempdir().unwrap();

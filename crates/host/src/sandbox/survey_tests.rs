@@ -289,7 +289,7 @@ fn known_places_with_too_long_or_too_many_paths_are_an_error() {
 }
 
 /// A child can create as many folders as it has time for. None of them hides the content of another, and their names don't fill the memory.
-// case 219
+// case 214
 #[test]
 fn nothing_is_hidden_behind_any_number_of_folders() {
     let (folder, root, guard) = guard();
@@ -314,7 +314,7 @@ fn nothing_is_hidden_behind_any_number_of_folders() {
 }
 
 /// On a file system that compares names exactly, other spellings of a protected name are plain files, and are not kept either.
-// case 219
+// case 214
 #[test]
 fn what_only_looks_like_a_protected_name_is_not_kept() {
     let (_folder, root, guard) = guard();

@@ -167,7 +167,7 @@ fn unchecked_changes_are_undone_and_reported_by_the_next_run() {
     assert!(restore_protected_places(&place.path("tmp")).is_empty());
 }
 
-// case 250, 166
+// case 237, 166
 #[test]
 fn a_project_in_memory_opens_no_device() {
     let folder = tempfile::tempdir_in("/dev/shm");

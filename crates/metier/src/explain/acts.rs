@@ -21,6 +21,7 @@ pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
                 )),
                 None => failure.hint(match refusal.code {
                     "prefix" => "metier config skills.security.allowed_command_prefixes".into(),
+                    "denied" => format!("metier permissions {word} lists its denials"),
                     "rate-limit" => "metier config shows skills.limits.max_…_per_turn".into(),
                     _ => format!("metier log {word} shows what was refused"),
                 }),

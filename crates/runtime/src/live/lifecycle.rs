@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::log::TARGET;
+
 /// The state of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LifecycleState {
@@ -80,10 +82,12 @@ impl Lifecycle {
         let may = from.may_become(to);
         if may {
             match to {
-                LifecycleState::Active => tracing::info!(skill, "skill loaded"),
-                LifecycleState::Error => tracing::warn!(skill, reason, "skill unavailable"),
+                LifecycleState::Active => tracing::info!(target: TARGET, skill, "skill loaded"),
+                LifecycleState::Error => {
+                    tracing::warn!(target: TARGET, skill, reason, "skill unavailable");
+                }
                 LifecycleState::Activating | LifecycleState::Inactive => {
-                    tracing::debug!(skill, state = to.as_str(), "skill changes state");
+                    tracing::debug!(target: TARGET, skill, state = to.as_str(), "skill changes state");
                 }
             }
             self.states.insert(skill.to_owned(), to);

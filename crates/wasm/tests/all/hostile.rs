@@ -234,7 +234,7 @@ fn unknown_imports_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;
     refused(
         strange,
-        "imports what is not available to skills: `env.system`, `env.exec`",
+        "imports items that are not available to skills: `env.system`, `env.exec`",
     );
     let unknown =
         r#"(module (import "wasi_snapshot_preview1" "fork" (func)) (func (export "_start")))"#;

@@ -133,7 +133,7 @@ fn a_schema_has_nothing_in_it_that_only_rust_understands() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "seconds": {"type": ["integer", "null"], "minimum": 0, "description": "How long, in seconds"},
+            "seconds": {"type": ["integer", "null"], "minimum": 0, "description": "The duration, in seconds"},
             "ways": {"type": "array", "items": {"type": "string", "enum": ["up", "down"]}},
         },
         "required": ["ways"],

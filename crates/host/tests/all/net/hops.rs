@@ -35,7 +35,7 @@ impl ConnectionLog for HopLog<'_> {
     fn refused(&self, _: &ProxyConnection) {}
 }
 
-// case 238
+// case 225
 #[test]
 fn each_origin_that_a_redirect_leads_to_is_recorded_before_it_is_contacted() {
     let last = Server::saying("end");
