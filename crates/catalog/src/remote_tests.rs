@@ -135,7 +135,7 @@ fn a_lie_ends_the_reading() {
             files: vec![("SKILL.md", text)],
             ..Sends::default()
         };
-        refused(files, sends, &format!("its `{field}` is not"));
+        refused(files, sends, &format!("its `{field}` differs"));
     }
 }
 
