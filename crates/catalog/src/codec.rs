@@ -261,6 +261,7 @@ fn read_card(input: &mut RecordReader<'_>) -> Option<Card> {
         model_invocable: flags & 2 != 0,
         always: flags & 4 != 0,
         skill_key: input.option()?,
+        chooses_settings: true,
         primary_env: input.option()?,
         requirements: input.list(read_requirement)?,
         installers: input.list(read_installer)?,

@@ -33,6 +33,8 @@ pub struct Card {
     pub always: bool,
     /// The key of its configuration entry, if that is not the name.
     pub skill_key: Option<Box<str>>,
+    /// Whether it gets the settings of that key. Any skill can be disabled by its key, but few may choose whose secrets they get.
+    pub chooses_settings: bool,
     /// The environment variable that `api_key` sets.
     pub primary_env: Option<Box<str>>,
     /// Its requirements, each with its line.
@@ -42,10 +44,11 @@ pub struct Card {
 }
 
 impl Card {
-    /// The key of this skill's entry in the configuration.
+    /// The key of the entry in the configuration with this skill's settings.
     #[must_use]
     pub fn config_key(&self) -> &str {
-        self.skill_key.as_deref().unwrap_or(&self.name)
+        let chosen = self.skill_key.as_deref().filter(|_| self.chooses_settings);
+        chosen.unwrap_or(&self.name)
     }
 
     /// Whether using this skill means running its code instead of following its text.

@@ -423,7 +423,8 @@ pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
     if !config.enabled {
         return Some("skills.enabled".to_owned());
     }
-    let keys = [card.name.as_str(), card.config_key()];
+    let chosen = card.skill_key.as_deref().unwrap_or(&card.name);
+    let keys = [card.name.as_str(), chosen];
     let off = keys.into_iter().find(|key| !config.entry(key).enabled)?;
     Some(format!("skills.entries.{off}.enabled"))
 }

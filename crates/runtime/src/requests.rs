@@ -46,7 +46,7 @@ fn settings_key(skill: &LoadedSkill) -> &str {
     }
 }
 
-/// Takes the chosen key of settings from skills that must not have one. Settings contain secrets, so they are bound like approvals: only
+/// Decides which skills get the settings of the key that they chose. Settings contain secrets, so they are bound like approvals: only
 /// the user's own and built-in skills choose a key, and none chooses the name of another skill.
 pub(crate) fn bind_settings(entries: &mut [CatalogEntry]) {
     let names: BTreeSet<String> = entries
@@ -57,9 +57,7 @@ pub(crate) fn bind_settings(entries: &mut [CatalogEntry]) {
         let is_own = is_meant_by_name(entry.source);
         if let Some(card) = &mut entry.card {
             let is_free = |key: &str| *key == *card.name || !names.contains(key);
-            if !(is_own && card.skill_key.as_deref().is_none_or(is_free)) {
-                card.skill_key = None;
-            }
+            card.chooses_settings = is_own && card.skill_key.as_deref().is_none_or(is_free);
         }
     }
 }

@@ -377,6 +377,23 @@ fn a_skill_is_disabled_by_its_name_and_by_its_key() {
     }
 }
 
+// case 153
+#[test]
+fn a_key_that_gives_a_skill_no_settings_disables_it() {
+    let stage = SkillProject::new();
+    let key = |name: &str| format!("metadata: {{openclaw: {{skillKey: {name}}}}}\n");
+    stage.skill_in("~/.claude/skills", "github", "", "Named.\n");
+    stage.skill_in("~/.claude/skills", "of-another", &key("github"), "Stays.\n");
+    stage.skill("of-a-project", &key("chosen"), "Stays.\n");
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
+    for (name, key) in [("of-another", "github"), ("of-a-project", "chosen")] {
+        assert_eq!(row(&stage, name)["status"], "ready");
+        let key = format!("skills.entries.{key}.enabled");
+        assert_eq!(stage.context.run(&["config", &key, "false"]).code, 0);
+        assert_eq!(row(&stage, name)["status"], "disabled", "{key}");
+    }
+}
+
 /// The parts of a skill in the property test below.
 #[derive(Clone, Debug)]
 enum Piece {

@@ -426,6 +426,7 @@ impl ManifestDraft {
             model_invocable: card.model_invocable.unwrap_or(true),
             always: card.always,
             skill_key: card.skill_key,
+            chooses_settings: true,
             primary_env: card.primary_env,
             requirements: card.requirements,
             installers: card.installers,
