@@ -143,7 +143,7 @@ fn read_package(package: &Value, names: &[&str]) -> Result<Package> {
     })
 }
 
-/// Whether a file of a package uses the crate of this name. What `metier new` writes belongs to another package.
+/// Whether a file of a package uses the crate with this name. What `metier new` writes belongs to another package.
 fn is_named(path: &str, text: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let name = format!("{}::", name.replace('-', "_"));

@@ -147,7 +147,7 @@ pub(crate) struct SpawnInput {
     /// The skills for it; without any it is an ordinary agent or, for coding, one with the coding pipeline.
     #[serde(default)]
     pub(crate) skills: Option<Vec<String>>,
-    /// Another model than the parent's.
+    /// A model other than the parent's.
     #[serde(default)]
     pub(crate) model: Option<String>,
     /// Whether the task is coding; otherwise inferred from the task. `false` is the same as not given.

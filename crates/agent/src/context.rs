@@ -76,7 +76,8 @@ pub struct AgentContext {
 }
 
 impl AgentContext {
-    /// All conversations see these skills. `models` finds the model of a name, or the configured one; `ids` returns a new session id;
+    /// All conversations see these skills. `models` finds the model with a given name, or the configured one; `ids` returns a new session
+    /// id;
     /// `clock` returns the time as text.
     pub fn new(
         inventory: Arc<Inventory>,
@@ -161,7 +162,7 @@ impl AgentContext {
         &self.config
     }
 
-    /// The model of a name, or the configured one.
+    /// The model with a given name, or the configured one.
     ///
     /// # Errors
     /// When no model is configured, when the name has no provider, or when there is no key.
@@ -196,7 +197,8 @@ pub struct ChosenModel {
 }
 
 impl ChosenModel {
-    /// The model of a name, or the one of `agent.model`. `lookup` returns the value of an environment variable, which can contain a key.
+    /// The model with a given name, or the one of `agent.model`. `lookup` returns the value of an environment variable, which can contain
+    /// a key.
     ///
     /// # Errors
     /// When no model is configured, when the name has no provider, or when there is no key.
@@ -227,7 +229,7 @@ impl ChosenModel {
     }
 }
 
-/// The model of a name. A name without a provider means the provider of the conversation's model.
+/// The model with a given name. A name without a provider means the provider of the conversation's model.
 ///
 /// # Errors
 /// When there is no such model, or no key for it.

@@ -50,7 +50,7 @@ pub enum AgentEvent {
         skill: String,
         /// Who activated the skill.
         by: ActivatedBy,
-        /// The reason, for people.
+        /// The reason, for display.
         why: String,
         /// Whether the conversation already contained the same text.
         already: bool,
@@ -64,7 +64,7 @@ pub enum AgentEvent {
     WorkflowOffered {
         /// Name of the skill.
         skill: String,
-        /// The reason, for people.
+        /// The reason, for display.
         why: String,
     },
     /// A piece of the model's answer.
@@ -116,7 +116,7 @@ pub enum AgentEvent {
         id: String,
         /// Name of the tool.
         tool: String,
-        /// The rule that refused it, for people.
+        /// The rule that refused it, for display.
         reason: String,
     },
     /// A sub-agent starts.

@@ -93,7 +93,7 @@ impl MessageHistory {
     /// Adds a record to the history.
     pub fn apply(&mut self, record: HistoryRecord) {
         match record {
-            // It only prevents that the conversation is resumed.
+            // It only prevents the conversation from being resumed.
             HistoryRecord::Confined { .. } => {}
             HistoryRecord::User { text, skills } => {
                 for skill in &skills {

@@ -36,7 +36,7 @@ impl MeteredModel {
         }
     }
 
-    /// The model of a name, or the session's.
+    /// The model with a given name, or the session's.
     fn resolved(&self, model: Option<&str>) -> Result<ChosenModel, ErrorReport> {
         match (&self.chosen, model) {
             (Some(chosen), None) => Ok(chosen.clone()),

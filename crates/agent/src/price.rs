@@ -113,7 +113,7 @@ impl Price {
     }
 }
 
-/// A cost for people: two decimals, or more if necessary.
+/// A cost for display: two decimals, or more if necessary.
 #[must_use]
 pub fn shown(millionths: u64) -> String {
     let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);

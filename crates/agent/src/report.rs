@@ -1,4 +1,4 @@
-//! Why something could not be done, for people and for models.
+//! Why something could not be done, for users and for models.
 
 use std::fmt;
 

@@ -30,7 +30,7 @@ pub struct ForbiddenTool {
     pub tool: String,
     /// The skill whose rule it is, if a skill's rule refuses it.
     pub by: Option<String>,
-    /// The rule that refuses it, for people.
+    /// The rule that refuses it, for display.
     pub reason: String,
 }
 

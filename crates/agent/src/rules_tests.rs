@@ -166,7 +166,7 @@ fn a_sub_agent_gains_no_permission() {
     child.confine(compose(&named, ComposeOptions::default()).tools, [&typist]);
     assert!(child.permit(core("read"), "x").is_ok());
     assert!(child.permit(core("write"), "x").is_err());
-    // Loading and unloading a skill of that name in a child does not lift the parent's rule.
+    // Loading and unloading a skill with that name in a child does not lift the parent's rule.
     child.narrow(&skill("careful", ""));
     child.widen("careful");
     assert!(child.permit(core("write"), "x").is_err());

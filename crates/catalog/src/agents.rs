@@ -157,7 +157,7 @@ impl KnownAgent {
         PREFERRED.iter().chain(OTHERS).chain(IN_PROJECTS)
     }
 
-    /// The agent of a name, of an alias, or of a folder as written in the tables.
+    /// The agent with a given name or alias, or the agent of a folder as written in the tables.
     #[must_use]
     pub fn find(word: &str) -> Option<&'static Self> {
         let folder = word.trim_end_matches('/');

@@ -99,7 +99,7 @@ pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<OpenedManifes
     Err(Errno::NOSYS)
 }
 
-/// Whether a folder contains a regular file of this name. It can be a link, but not to a file outside the folder.
+/// Whether a folder contains a regular file with this name. It can be a link, but not to a file outside the folder.
 #[must_use]
 pub fn has_file(folder: &Path, name: &str) -> bool {
     let file = folder.join(name).canonicalize();

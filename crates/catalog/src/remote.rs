@@ -157,7 +157,7 @@ impl RemoteSkill {
         }
     }
 
-    /// Its address, for people: never a path that is opened.
+    /// Its address, only for display: never a path that is opened.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address

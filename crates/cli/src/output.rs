@@ -176,7 +176,7 @@ impl Output {
         written.map_err(|error| unwritten(&error))
     }
 
-    /// A report for people on stdout: paths as the user would type them, lines wrapped at the width of the terminal.
+    /// A human-readable report on stdout: paths as the user would type them, lines wrapped at the width of the terminal.
     pub(crate) fn report(&self, text: &str) -> Result<(), Failure> {
         self.text(&wrapped(&self.as_typed(text), self.width))
     }

@@ -568,7 +568,7 @@ fn servers(state: &LoadState, whose: &str) -> BTreeMap<String, ServerSettings> {
     servers
 }
 
-/// Reads values by rows of the table. A value of another type than the row's is treated as missing; a test sets every key
+/// Reads values by rows of the table. A value whose type differs from the row's is treated as missing; a test sets every key
 /// and expects [`Config`] to change.
 struct ConfigView<'a>(&'a LoadState);
 

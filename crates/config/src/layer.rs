@@ -15,9 +15,9 @@ pub enum Origin {
     User(PathBuf),
     /// The config file of a project.
     Project(PathBuf),
-    /// The environment variable of this name.
+    /// The environment variable with this name.
     Env(String),
-    /// The command-line flag of this name.
+    /// The command-line flag with this name.
     Flag(String),
 }
 

@@ -178,7 +178,7 @@ impl Error {
     /// | `changed` | its bytes are not those that were installed, checked or approved |
     /// | `changing` | its files change while they are read |
     /// | `unreadable` | it, or one of its files, can't be read or shown |
-    /// | `unverified` | a file from an MCP server has another digest than the server announced |
+    /// | `unverified` | the digest of a file from an MCP server differs from the announced one |
     /// | `unscanned` | it was never scanned, and the configuration disables scans on load |
     /// | `not-for-models` | only the user may invoke it |
     /// | `not-for-users` | only a model may invoke it |
@@ -210,7 +210,7 @@ impl Error {
     /// | `prefix` | the command begins with none of `skills.security.allowed_command_prefixes` |
     /// | `path`, `forbidden-variable` | no permission allows this path or this variable |
     /// | `not-done` | an act was permitted and failed |
-    /// | `other-bytes` | a decision, or a lock, is about other bytes than the present ones |
+    /// | `other-bytes` | a decision, or a lock, is about bytes that differ from the present ones |
     /// | `too-wide` | the folder that was to be trusted contains the home directory |
     ///
     /// | its code | |
@@ -253,7 +253,7 @@ impl Error {
     /// | `other-signer`, `breaks` | the update has another signer, or breaks another skill |
     /// | `not-agreed` | nothing was decided about the skill |
     /// | `changed-since` | the files changed after the decision, or after the change that is to be undone |
-    /// | `not-installed` | metier did not install a skill of this name |
+    /// | `not-installed` | metier did not install a skill with this name |
     /// | `missing`, `edited`, `renamed` | the folder of an installed skill is missing, was edited, or has another name now |
     /// | `requires` | the new version requires another version of a skill |
     /// | `lock` | a lock can't be read or used |

@@ -13,7 +13,7 @@ use crate::{Error, Workspace, text::one_line};
 #[cfg(feature = "run")]
 pub(crate) use acts::act_failed;
 
-/// The skill of a name, or an error with the nearest names.
+/// The skill with a given name, or an error with the nearest names.
 pub(crate) fn find<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
@@ -53,21 +53,21 @@ pub(crate) fn not_ready(skill: &InventorySkill, name: &str) -> Error {
     }
 }
 
-/// The diagnostic about a skill that has another version than the configuration asks for.
+/// The diagnostic about a skill whose version differs from the configured one.
 pub(crate) fn pin_problem(entry: &CatalogEntry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
     diagnostics.find(|diagnostic| diagnostic.code == DiagnosticCode::VersionNotFound)
 }
 
-/// Warns that a skill has another version than the configuration asks for.
+/// Warns that a skill has a version that differs from the configured one.
 pub(crate) fn warn_of_version(workspace: &Workspace, entry: &CatalogEntry) {
     if let Some(problem) = pin_problem(entry) {
         workspace.warn_once(&one_line(&problem.message));
     }
 }
 
-/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One of
-/// another version than the configuration asks for is used with a warning.
+/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One
+/// whose version differs from the configured one is used with a warning.
 pub(crate) fn find_usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,

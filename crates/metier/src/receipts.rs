@@ -53,7 +53,7 @@ impl Workspace {
         Ok(store.receipts(filter)?)
     }
 
-    /// Checks that no receipt was changed or removed, also those that were moved into files beside the database.
+    /// Checks that no receipt was changed or removed, including those that were moved into files next to the database.
     ///
     /// ```no_run
     /// use metier::receipts::Verified;

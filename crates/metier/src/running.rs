@@ -20,7 +20,7 @@ pub struct Runnable<'s> {
 }
 
 impl Workspace {
-    /// The skill of a name, or else the one that has a workflow of that name.
+    /// The skill with a given name, or else the one that has a workflow with that name.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -33,7 +33,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When there is none, or when several skills have a workflow of that name.
+    /// When there is none, or when several skills have a workflow with that name.
     pub fn find_runnable<'s>(&self, skills: &'s Skills, name: &str) -> Result<Runnable<'s>, Error> {
         let inventory = &*skills.inventory;
         let runnable = |skill, workflow: Option<&str>| {

@@ -361,7 +361,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When there is no skill of that name.
+    /// When there is no skill with that name.
     pub fn why(
         &self,
         skills: &Skills,

@@ -1,4 +1,4 @@
-//! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for people.
+//! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for users.
 //!
 //! A server that stays open lists the skills once and answers many requests, so everything here takes the [`Skills`] of one moment and lists nothing
 //! again. [`model_search`] is what a model learns before it knows a name, [`skill_resources`] the files of a skill for a host that verifies them.
@@ -36,8 +36,8 @@ pub struct InvocationHelp {
 }
 
 impl Workspace {
-    /// [`Workspace::render`] for a model that asks by itself, with the arguments in one text. Skills that are not ready or reserved for people are
-    /// refused.
+    /// [`Workspace::render`] for a model that asks by itself, with the arguments in one text. Skills that are not ready or reserved for
+    /// users are refused.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -84,8 +84,8 @@ impl Workspace {
         self.shown(skills, skill, &Arguments::from_words(arguments))
     }
 
-    /// [`Workspace::read`] for a model that asks by itself; with the absolute path of the file. Skills that are not ready or reserved for people
-    /// are refused.
+    /// [`Workspace::read`] for a model that asks by itself; with the absolute path of the file. Skills that are not ready or reserved for
+    /// users are refused.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -113,7 +113,7 @@ impl Workspace {
         Ok((file, skill.path().join(path).to_string_lossy().into_owned()))
     }
 
-    /// The skill of a name that a model may use by itself: ready, and not reserved for people.
+    /// The skill with a given name that a model may use by itself: ready, and not reserved for users.
     ///
     /// An example is at [`Workspace::render_for_model`].
     ///

@@ -219,7 +219,7 @@ impl Workspace {
         })
     }
 
-    /// The skill of a name, `source:name` or path, whatever its status. [`Workspace::find`] has an example.
+    /// The skill with a given name, `source:name` or path, whatever its status. [`Workspace::find`] has an example.
     ///
     /// # Errors
     /// When there is none, with the nearest names.
@@ -229,7 +229,7 @@ impl Workspace {
         Ok(Skill { inventory, skill })
     }
 
-    /// The skill of a name, `source:name` or path, if its content may be shown once it was scanned.
+    /// The skill with a given name, `source:name` or path, if its content may be shown once it was scanned.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

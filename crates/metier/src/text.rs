@@ -1,4 +1,4 @@
-//! Text for people: safe on a terminal, quoted for a shell, counted.
+//! Text for display: safe on a terminal, quoted for a shell, counted.
 
 use std::path::Path;
 

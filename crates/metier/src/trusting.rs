@@ -127,7 +127,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Removes the trust in a folder, also in one that no longer exists; returns whether it was trusted, and its path.
+    /// Removes the trust in a folder, even one that no longer exists; returns whether it was trusted, and its path.
     ///
     /// An example is at [`Workspace::trust`].
     ///

@@ -125,7 +125,7 @@ impl Workspace {
         })
     }
 
-    /// The folder to validate: a path, or the folder of the skill of that name.
+    /// The folder to validate: a path, or the folder of the skill with that name.
     pub(crate) fn folder(&self, what: &str) -> Result<PathBuf, Error> {
         let path = self.machine.work.join(what);
         if what.contains('/') || path.exists() {

@@ -594,7 +594,7 @@ fn folder_at(entry: &fs::DirEntry, level: FolderLevel) -> Option<PathBuf> {
     }
 }
 
-/// Whether a folder with an entry of this name is a skill.
+/// Whether a folder with an entry with this name is a skill.
 fn is_manifest(name: &OsStr) -> bool {
     let manifests = ["SKILL.md", "SKILL.yaml", "SKILL.yml"];
     manifests.iter().any(|one| name.eq_ignore_ascii_case(one))

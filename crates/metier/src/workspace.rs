@@ -274,7 +274,7 @@ impl Workspace {
         self.examine_within(roots, mode, self.limits())
     }
 
-    /// The same, within other limits than those of the configuration.
+    /// The same, within limits that differ from the configured ones.
     #[must_use]
     pub(crate) fn examine_within(
         &self,

@@ -112,7 +112,7 @@ pub struct Installer {
     pub bins: Vec<Box<str>>,
     /// The systems it supports; all if empty.
     pub os: Vec<Os>,
-    /// A label for people.
+    /// A label for display.
     pub label: Option<Box<str>>,
 }
 

@@ -101,7 +101,7 @@ codes! {
     FileTooLarge = "file-too-large", error, error;
     /// The text is not UTF-8.
     FileNotUtf8 = "file-not-utf8", warning, error;
-    /// The file name is spelled with other case than SKILL.md.
+    /// The file name differs from SKILL.md in upper and lower case.
     FileNameCase = "file-name-case", warning, error;
     /// A folder contains two spellings of SKILL.md.
     FileAmbiguous = "file-ambiguous", error, error;

@@ -35,7 +35,7 @@ pub(crate) fn holds_control(text: &str) -> bool {
             .fold(false, |any, two| any | (two[0] == 0xc2 && two[1] < 0xa0))
 }
 
-/// A duration for people, rounded: `450 ms`, `1.5 s`, `30 s`, `2 min 30 s`, `3 h 20 min`, `4 days`.
+/// A duration for display, rounded: `450 ms`, `1.5 s`, `30 s`, `2 min 30 s`, `3 h 20 min`, `4 days`.
 #[must_use]
 pub fn duration(time: Duration) -> String {
     let tenths = (time.as_millis() + 50) / 100;

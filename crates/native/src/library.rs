@@ -149,7 +149,7 @@ fn entry(path: &Path) -> Result<Entry, LoadError> {
         path: path.to_owned(),
         why: reason(&error, path),
     })?;
-    // SAFETY: metier.h requires that a symbol of this name is such a function; it can't be checked.
+    // SAFETY: metier.h requires that a symbol with this name is such a function; it can't be checked.
     let entry = unsafe { library.get::<Entry>(ENTRY) };
     let entry = entry.map(|entry| *entry);
     // Never unloaded: its threads and its exit handlers would run unmapped code.

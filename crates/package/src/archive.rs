@@ -1,8 +1,8 @@
 //! Archives, read completely or refused.
 //!
 //! Unpackers disagree about malformed archives: two entries with one name, headers that contradict each other, data between entries. One
-//! tool then scans other content than another one unpacks. So there is one reader, it accepts only archives that all tools read alike, and
-//! one problem refuses the whole archive.
+//! tool then scans different content from what another one unpacks. So there is one reader, it accepts only archives that all tools read
+//! alike, and one problem refuses the whole archive.
 
 mod tar;
 mod zip;

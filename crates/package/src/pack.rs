@@ -33,7 +33,7 @@ const DATE: u16 = 1 << 5 | 1;
 /// A regular file that all users can read, only the owner can write and none can execute.
 const ATTRIBUTES: u32 = 0o100_644 << 16;
 
-/// Packs a tree into one folder of this name. Without a name the files are at the root, as lists below `/.well-known/` require.
+/// Packs a tree into one folder with this name. Without a name the files are at the root, as lists below `/.well-known/` require.
 ///
 /// The entries are sorted, and contain no times, owners or modes of the machine that packed them: the same files give the same bytes.
 ///

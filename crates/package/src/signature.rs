@@ -232,7 +232,7 @@ pub fn verify_tree(
     is_about(&read, package)
 }
 
-/// A signature that this key can have made.
+/// A signature that this key may have made.
 fn read_for(key: &PublicKey, signature: &str) -> Result<SignatureBox, SignatureError> {
     let signature = SignatureBox::from_string(signature);
     let signature = signature.map_err(|_| SignatureError::NotASignature)?;
@@ -270,7 +270,7 @@ pub enum SignatureError {
     /// The string is not a signature.
     #[error("not a signature in the format of minisign")]
     NotASignature,
-    /// The signature is from another key than the expected one.
+    /// The signature was made with a key other than the expected one.
     #[error("the package was signed with another key")]
     OtherKey,
     /// The signature does not belong to these bytes.

@@ -14,7 +14,7 @@ use metier_model::{
 pub trait Facts {
     /// The operating system; `None` for one that skills can't name.
     fn os(&self) -> Option<Os>;
-    /// Whether a program of this name is on PATH.
+    /// Whether a program with this name is on PATH.
     fn has_program(&self, name: &str) -> bool;
     /// Whether an environment variable is set and not empty.
     fn has_variable(&self, name: &str) -> bool;

@@ -125,7 +125,7 @@ pub enum FaultCode {
     UnknownSkill,
     /// The skill exists and may not be used.
     NotAdmitted,
-    /// A skill that is listed twice (a warning), or two skills of one name.
+    /// A skill that is listed twice (a warning), or two skills with one name.
     Duplicate,
     /// A skill that declares nothing beyond another one.
     Redundant,

@@ -30,7 +30,7 @@ pub enum Purpose<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestReason {
     /// The user's configuration sets this variable for the skill, in `skills.entries` under this key. It comes first: a question has to
-    /// say where a value comes from also if the manifest declares the variable.
+    /// state where a value comes from, even if the manifest declares the variable.
     Configured(Box<str>),
     /// The manifest declares it.
     Declared,

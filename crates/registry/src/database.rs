@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The rows of a registry. Every method is one transaction.
 pub trait RegistryDatabase: Send + Sync {
-    /// A skill with all its versions; `None` if there is none of this name.
+    /// A skill with all its versions; `None` if there is none with this name.
     ///
     /// # Errors
     /// If the database can't be read.
@@ -32,8 +32,8 @@ pub trait RegistryDatabase: Send + Sync {
         limit: u64,
     ) -> Result<(Vec<(String, StoredVersion)>, u64), DatabaseError>;
 
-    /// Adds a version and its entry in the log. The first version of a name determines its owner. Returns `false`, and changes nothing, if
-    /// this version exists.
+    /// Adds a version and its entry in the log. The first version published under a name determines its owner. Returns `false`, and
+    /// changes nothing, if this version exists.
     ///
     /// # Errors
     /// If the database can't be written.

@@ -23,7 +23,7 @@ pub enum TokenScope {
 }
 
 impl TokenScope {
-    /// Whether it permits publishing a skill of this name.
+    /// Whether it permits publishing a skill with this name.
     #[must_use]
     pub fn covers(&self, name: &str) -> bool {
         match self {

@@ -90,7 +90,7 @@ impl AskedQuestions {
 pub struct RequestingSkill<'a> {
     /// Its name, source and digest.
     pub identity: &'a Identity,
-    /// Path of the skill, for people.
+    /// Path of the skill, for display.
     pub place: &'a str,
     /// The files of the skill.
     pub held: &'a Snapshot,
@@ -348,7 +348,7 @@ impl Approvals {
                 }
             }
         }
-        // The questions can have been open for minutes: revocations and denials in the meantime count.
+        // The questions may have been open for minutes: revocations and denials in the meantime count.
         match self.rule(subject.identity, &given, &now)? {
             (Ruling::Granted(grant), behind) => Ok(RevocableGrant {
                 grant: *grant,

@@ -52,7 +52,7 @@ pub struct GrantedSkill {
 
 /// The skill of a worker.
 pub struct ActiveSkill {
-    /// Its folder, for people.
+    /// Its folder, for display.
     pub place: String,
     /// Its files, as they were scanned.
     pub held: Arc<Snapshot>,
@@ -545,7 +545,7 @@ fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Protected files that a child created or changed, for people.
+/// Protected files that a child created or changed, for display.
 pub(crate) fn undone(places: &[UndonePlace]) -> String {
     let places = metier_host::child::undone(places);
     format!("it created protected files, which were renamed: {places}")
@@ -564,7 +564,7 @@ pub(crate) fn failed_in_pipeline(act: &Act, ended: &ChildOutcome) -> bool {
         && !is_blank(&ended.stderr)
 }
 
-/// Protected files that were replaced while a child ran, for people.
+/// Protected files that were replaced while a child ran, for display.
 fn replaced(places: &[PathBuf]) -> Option<String> {
     let names = places.iter().map(|place| place.display().to_string());
     let names = names.collect::<Vec<_>>().join(", ");

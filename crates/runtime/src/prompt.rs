@@ -147,7 +147,7 @@ pub fn listing_of<'a>(
     listing
 }
 
-/// Skills that a model may choose: usable, and not reserved for people.
+/// Skills that a model may choose: usable, and not reserved for users.
 pub fn offered(
     inventory: &Inventory,
     include_disabled: bool,

@@ -35,8 +35,8 @@ pub(crate) fn requested(
     PermissionRequest::of(&skill.manifest, purpose, (entry, &names), &hosts)
 }
 
-/// The entry of the configuration with the values of a skill: the one of its name, or the one that it chose, if the inventory left it that
-/// choice ([`bind_settings`]). The bytes that are used can be newer than the list.
+/// The entry of the configuration with the values of a skill: the one with its name, or the one that it chose, if the inventory left it
+/// that choice ([`bind_settings`]). The bytes that are used can be newer than the list.
 fn settings_key(skill: &LoadedSkill) -> &str {
     let card = &skill.manifest.card;
     let listed = skill.entry.card.as_ref().map(Card::config_key);

@@ -363,7 +363,7 @@ impl KnownVerdict {
         Some(Self::new(verdict, rule, file, line, message))
     }
 
-    /// The stored verdict on a skill of this name.
+    /// The stored verdict on a skill with this name.
     #[must_use]
     pub fn note(&self, name: &str) -> NotedVerdict {
         NotedVerdict {

@@ -162,7 +162,7 @@ fn weigh_keywords(matches: &mut [TriggerMatch], words: &TaskWords) {
 pub struct Gate {
     /// A stable code: the status of the skill, `reserved`, `changed`, [`NEEDS_CONSENT`] or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// The reason, for people.
+    /// The reason, for display.
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,

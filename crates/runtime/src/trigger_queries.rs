@@ -108,7 +108,7 @@ impl TriggerQueries {
             if number == 1 && query.trim() == "query" {
                 continue;
             }
-            // Further columns are for people.
+            // Further columns are comments.
             let names = names.split('\t').next().unwrap_or_default();
             let named = names.split(',').map(str::trim);
             let named: Vec<&str> = named.filter(|name| !name.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The skill that has the workflow of a name.
+//! The skill that has the workflow with a given name.
 //!
 //! A workflow is registered by code, and unapproved code is not run to find out. So the entrypoint is searched for the call that
 //! registers the name, in any of the languages: `register_workflow("rfc", …)`, `@skill.workflow("rfc")`. A name that is computed at
@@ -12,7 +12,7 @@ use crate::inventory::{Inventory, InventorySkill, Status};
 const MAX_BYTES: u64 = 1 << 20;
 
 impl Inventory {
-    /// The ready skills whose entrypoint registers a workflow of this name.
+    /// The ready skills whose entrypoint registers a workflow with this name.
     #[must_use]
     pub fn workflow(&self, name: &str, max_manifest: u64) -> Vec<&InventorySkill> {
         let ready = self.skills.iter().filter(|skill| {
@@ -36,7 +36,7 @@ impl Inventory {
     }
 }
 
-/// Whether a program registers a workflow of this name.
+/// Whether a program registers a workflow with this name.
 fn registers(code: &str, name: &str) -> bool {
     if name.is_empty() {
         return false;

@@ -47,7 +47,7 @@ const MODULES: &[&str] = &[
     "functools.py",
 ];
 
-/// Scans a text for settings of the programs that read a file of this name.
+/// Scans a text for settings of the programs that read a file with this name.
 pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
     let path = scanner.texts.0[index].file.to_ascii_lowercase();
     let name = path

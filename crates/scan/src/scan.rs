@@ -455,7 +455,7 @@ impl<'a> SkillScanner<'a> {
             );
         }
         let path = &self.texts.0[text].file;
-        // A file of another type than its name suggests, or without a single parsed statement, counts as unread.
+        // A file whose type differs from what its name suggests, or without a single parsed statement, counts as unread.
         let whole = self.texts.0[text].within.is_none() && !self.texts.0[text].embedded;
         if is_file && program.body.is_empty() && whole && !program.unparsed {
             let path = path.clone();

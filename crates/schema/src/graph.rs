@@ -27,7 +27,7 @@ const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 pub(crate) struct Subschema {
     /// To the same value.
     pub(crate) same: Vec<u32>,
-    /// To the member of this name.
+    /// To the member with this name.
     pub(crate) named: HashMap<String, u32>,
     /// Subschemas that apply to every member.
     pub(crate) members: Vec<u32>,

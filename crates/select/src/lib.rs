@@ -14,7 +14,7 @@
 //! situation; file names → [`languages::DetectedProject`]; task → [`rules::Coding`].
 //!
 //! **Invariants.** no I/O · any match is enough, and each has an explanation · an invalid trigger matches nothing and
-//! is a [`TriggerProblem`] · [`CompiledTriggers`] never gives another result than [`consider`].
+//! is a [`TriggerProblem`] · [`CompiledTriggers`] always gives the same result as [`consider`].
 //!
 //! **Start reading at** `triggers.rs`, then `compiled.rs`, `fold.rs`, `languages.rs`; then `rules/mod.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

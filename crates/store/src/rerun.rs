@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const PATH: &str = "METIER_STORE_TEST_CHILD";
 const ROLE: &str = "METIER_STORE_TEST_ROLE";
 
-/// The test of this name in another process, which gets the database's path and one argument.
+/// The test with this name in another process, which gets the database's path and one argument.
 pub(crate) fn process(test: &str, path: &Path, role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command

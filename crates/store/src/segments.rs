@@ -75,7 +75,7 @@ impl Store {
             return Ok(());
         }
         let moved = self.write(|connection| {
-            // Another process can have done it in the meantime.
+            // Another process may have done it in the meantime.
             let Some((first, last)) = self.due(connection)? else {
                 return Ok(Ok(()));
             };

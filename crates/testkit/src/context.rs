@@ -28,7 +28,7 @@ pub struct TestContext {
     pub(crate) place: TestFolders,
     env: BTreeMap<OsString, OsString>,
     timeout: Duration,
-    /// The user that runs the program, if it is another user than the one who runs the tests.
+    /// The user that runs the program, if it is not the one who runs the tests.
     user: Option<u32>,
     /// A program with its arguments that starts the program under test.
     wrapper: Vec<OsString>,

@@ -1,4 +1,4 @@
-//! Runs Markdown specifications: documents for people whose examples are tests.
+//! Runs Markdown specifications: documents whose examples are tests.
 //!
 //! # The format
 //!

@@ -159,7 +159,7 @@ pub struct ExecDocument<'a> {
     pub script: &'a str,
     /// Its exit code; `null` if it did not end by itself.
     pub exit: Option<i32>,
-    /// How it ended, for people.
+    /// How it ended, for display.
     pub ended: String,
     /// Standard output of the script.
     pub stdout: String,

@@ -97,7 +97,7 @@ pub struct InstallChoice {
     /// The permissions that are approved for exactly these bytes; the others are requested at first use.
     #[serde(default)]
     pub approve: Vec<String>,
-    /// Whether an existing skill or file of this name is replaced.
+    /// Whether an existing skill or file with this name is replaced.
     #[serde(default)]
     pub replace: bool,
 }
@@ -176,7 +176,7 @@ pub struct UpdateChoice {
     /// The new permissions that are approved for exactly these bytes. Each of them needs an answer.
     #[serde(default)]
     pub approve: Vec<String>,
-    /// Whether a signature by another signer than before is accepted.
+    /// Whether a signature by a new signer is accepted.
     #[serde(default)]
     pub accept_signer: bool,
 }
@@ -415,7 +415,7 @@ pub struct ProgressDocument {
     pub progress: Option<String>,
     /// `list`, `fetch` or `scan`.
     pub work: &'static str,
-    /// The same, for people.
+    /// The same, for display.
     pub what: String,
     /// How many skills are done.
     pub done: usize,
@@ -457,7 +457,7 @@ pub struct NoticeDocument<'a> {
     pub kind: &'static str,
     /// `alert`, `warning` or `note`.
     pub level: &'static str,
-    /// The message, for people.
+    /// The message, for display.
     pub message: &'a str,
 }
 

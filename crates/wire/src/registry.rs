@@ -43,7 +43,7 @@ pub struct SearchRow<'a> {
     /// The verdict of the registry's scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a str>,
-    /// Whether a skill of this name is on this machine.
+    /// Whether a skill with this name is on this machine.
     pub is_here: bool,
 }
 

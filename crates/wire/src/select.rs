@@ -94,7 +94,7 @@ pub struct CodingRow<'a> {
 pub struct EvidenceRow<'a> {
     /// The kind of match.
     pub sign: &'static str,
-    /// A description, for people.
+    /// A human-readable description.
     pub detail: &'a str,
     /// Its weight, between 0 and 1.
     pub weight: f64,
@@ -130,7 +130,7 @@ pub struct RefusedRow<'a> {
 pub struct SignalRow<'a> {
     /// The kind of match.
     pub signal: &'static str,
-    /// A description, for people.
+    /// A human-readable description.
     pub detail: &'a str,
     /// Its weight, between 0 and 1.
     pub weight: f64,
@@ -232,7 +232,7 @@ pub struct ShareRow<'a> {
 pub struct MissRow<'a> {
     /// The kind of trigger.
     pub signal: &'static str,
-    /// A description, for people.
+    /// A human-readable description.
     pub detail: &'a str,
 }
 
@@ -242,7 +242,7 @@ pub struct MissRow<'a> {
 pub struct GateRow<'a> {
     /// A stable code: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// A description, for people.
+    /// A human-readable description.
     pub message: &'a str,
     /// How to fix it.
     pub hint: Option<&'a str>,

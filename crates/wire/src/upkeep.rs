@@ -211,7 +211,7 @@ pub struct UpdateRow {
 pub struct ProblemRow {
     /// A stable code.
     pub code: &'static str,
-    /// A description of the error, for people.
+    /// A human-readable description of the error.
     pub message: String,
     /// How to fix it.
     pub hint: Option<String>,

@@ -231,7 +231,7 @@ impl From<HookPhase> for HookSpec {
 pub struct WorkflowSpec {
     /// Its name.
     pub name: String,
-    /// A description for people.
+    /// A human-readable description.
     #[serde(default)]
     pub description: String,
 }

@@ -24,7 +24,7 @@ pub(crate) enum CaseVerdict {
     Passed,
     Failed,
     Ignored,
-    /// The binary has no test of this name, or ended before it reported a result.
+    /// The binary has no test with this name, or ended before it reported a result.
     Missing,
 }
 

@@ -71,7 +71,7 @@ fn is_reader(path: &str) -> bool {
             .any(|other| path.starts_with(other))
 }
 
-/// Whether a line of code reads a field of this name.
+/// Whether a line of code reads a field with this name.
 fn reads(text: &str, field: &str) -> bool {
     let lines = text.lines().map(str::trim_start);
     lines.filter(|line| !line.starts_with("//")).any(|line| {

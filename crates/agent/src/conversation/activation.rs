@@ -116,7 +116,7 @@ impl AgentConversation {
         found.map(|skill| inventory.entry(skill))
     }
 
-    /// A message that starts with `/name` is for the skill of that name: a misspelt name is not sent to the model.
+    /// A message that starts with `/name` is for the skill with that name: a misspelt name is not sent to the model.
     fn must_be_known(&self, name: &str) -> Result<(), ErrorReport> {
         let found = self.runtime.inventory().find(name);
         found.map(drop).map_err(|missing| not_found(&missing))

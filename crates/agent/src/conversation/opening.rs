@@ -41,7 +41,7 @@ pub struct SharedResources {
 pub struct ConversationPlan {
     /// The role of the conversation.
     pub role: ConversationRole,
-    /// Another model than the configured one.
+    /// A model other than the configured one.
     pub model: Option<String>,
     /// Skills that are active from the start.
     pub skills: Vec<String>,
@@ -92,7 +92,7 @@ pub enum ConversationRole {
     },
 }
 
-/// Opens a conversation on a runtime without active skills. Its id is that of the runtime's session, also when it resumes a conversation.
+/// Opens a conversation on a runtime without active skills. Its id is that of the runtime's session, even when it resumes a conversation.
 ///
 /// # Errors
 /// When there is no model, or when the conversation can't be read or written.

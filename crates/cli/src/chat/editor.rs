@@ -158,7 +158,7 @@ fn begun(line: &str, position: usize) -> Option<Begun<'_>> {
 }
 
 impl Typist {
-    /// The completions of a word. Commands are at the start of a line, and hide skills of their name there.
+    /// The completions of a word. Commands are at the start of a line, and hide skills with their name there.
     fn candidates<'w>(&'w self, begun: &Begun<'_>) -> impl Iterator<Item = &'w CompletionWord> {
         let with_commands = begun.sign == '/' && begun.is_first;
         let is_offered = move |word: &CompletionWord| {
@@ -219,7 +219,7 @@ impl Completer for Typist {
     }
 }
 
-/// The rest of a name and what it is about.
+/// The rest of a name, and a description.
 struct HintRest {
     shown: String,
     name: String,

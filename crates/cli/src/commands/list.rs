@@ -102,7 +102,7 @@ pub(crate) fn run(run: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(unmet))
 }
 
-/// The agent of this name, or whose name starts with it.
+/// The agent with this name, or whose name starts with it.
 fn agent(word: &str) -> Result<&'static str, Failure> {
     let word = word.to_lowercase();
     let agents = known_agents();
@@ -386,7 +386,7 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
     }
 }
 
-/// The diagnostic about a skill that has another version than the configuration asks for.
+/// The diagnostic about a skill whose version differs from the configured one.
 fn version_problem(entry: &CatalogEntry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
     diagnostics.find(|diagnostic| diagnostic.code == DiagnosticCode::VersionNotFound)

@@ -108,7 +108,7 @@ fn document(packed: PackedSkill) -> PackDocument {
     }
 }
 
-/// A number of bytes for people.
+/// A number of bytes for display.
 fn kilobytes(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),

@@ -119,7 +119,7 @@ fn severity(diagnostic: &Diagnostic, output: &Output) -> String {
     output.paint(diagnostic.severity.as_str(), tone)
 }
 
-/// A diagnostic of a skill for people: its place, its message and its hint.
+/// A diagnostic of a skill for display: its place, its message and its hint.
 pub(super) fn lines(entry: &CatalogEntry, diagnostic: &Diagnostic, output: &Output) -> String {
     let place = diagnostic.position.map_or_else(String::new, |position| {
         format!(":{}:{}", position.line, position.column)

@@ -23,8 +23,8 @@ use crate::{
 ///
 /// A signal is a reason to pick a skill, a gate keeps it out: it is not ready, blocked, disabled, shadowed or
 /// invalid, or the risk is too high to pick it unless the task names it. Without a name, skills with a signal are shown, and the evidence
-/// for and against coding; with a name, also the triggers of that skill that don't match. `--collisions` lists pairs of skills that compete: a query
-/// that one of them ships in `evals/`, or quotes in its description, finds the other first.
+/// for and against coding; with a name, the triggers of that skill that don't match are shown too. `--collisions` lists pairs of skills
+/// that compete: a query that one of them ships in `evals/`, or quotes in its description, finds the other first.
 #[derive(clap::Args)]
 pub(crate) struct WhyArgs {
     /// The task, in quotes

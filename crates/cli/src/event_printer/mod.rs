@@ -1,4 +1,4 @@
-//! The events of a conversation, as text for people or as lines of JSON.
+//! The events of a conversation, as human-readable text or as lines of JSON.
 
 mod markdown;
 mod screen;
@@ -55,7 +55,7 @@ impl EventPrinter {
         })
     }
 
-    /// Whether the output is for people.
+    /// Whether the output is human-readable text.
     pub(crate) fn is_for_people(&self) -> bool {
         self.format == EventFormat::Text
     }

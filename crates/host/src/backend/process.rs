@@ -152,7 +152,7 @@ struct Live {
 }
 
 impl<'a> ChildProcess<'a> {
-    /// Starts it and requests its contributions. `patience` is the time limit for that, also after restarts.
+    /// Starts it and requests its contributions. `patience` is the time limit for that, including restarts.
     ///
     /// # Errors
     /// It does not start, or does not report its contributions.

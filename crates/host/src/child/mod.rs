@@ -380,14 +380,14 @@ pub enum ChildError {
 /// How many places are listed in a message.
 const MOST_LISTED: usize = 20;
 
-/// Places that could not be restored, for people.
+/// Places that could not be restored, for display.
 #[must_use]
 pub fn failures(failed: &[(PathBuf, std::io::Error)]) -> String {
     let one = |(path, error): &(PathBuf, std::io::Error)| format!("{}: {error}", shown(path));
     listed(failed.iter().map(one), 0)
 }
 
-/// Places that were restored, for people.
+/// Places that were restored, for display.
 #[must_use]
 pub fn undone(places: &[UndonePlace]) -> String {
     let more = places.iter().map(|place| place.more).sum();

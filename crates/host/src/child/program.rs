@@ -55,7 +55,7 @@ impl ChildProgram {
         Some((&stand_in.at, self.shown.as_ref()?.as_fd()))
     }
 
-    /// Whether the path of the skill leads to another folder than its copy. Another process can have renamed the folder below the mount:
+    /// Whether the path of the skill points to a folder other than its copy. Another process may have renamed the folder below the mount:
     /// the child then gets no access at that path, but the user should see the reason.
     fn replaced(&self) -> Option<NotStarted> {
         let (at, copy) = self.copy()?;

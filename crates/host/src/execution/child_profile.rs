@@ -273,7 +273,7 @@ impl ActExecutor {
         }))
     }
 
-    /// The skill's scanned files, copied once; `None` for a built-in skill. Without them no child is started: the folder itself can
+    /// The skill's scanned files, copied once; `None` for a built-in skill. Without them no child is started: the folder itself may
     /// have changed by now.
     pub(super) fn copy(&self) -> Result<Option<&Path>, ExecutionError> {
         if self.skill.folder.is_none() {

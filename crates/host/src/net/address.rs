@@ -130,7 +130,7 @@ const V6: &[([u16; 8], u32, AddressKind)] = &[
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, AddressKind::Public),
 ];
 
-/// The kind of `address`, also if it embeds another one.
+/// The kind of `address`, even if it embeds another one.
 #[must_use]
 pub fn kind(address: IpAddr) -> AddressKind {
     match address {
@@ -164,7 +164,7 @@ fn kind_v6(address: Ipv6Addr) -> AddressKind {
         | [0, 0, 0, 0, 0, 0xffff, a, b]
         | [0, 0, 0, 0, 0xffff, 0, a, b]
         | [0x64, 0xff9b, 0, 0, 0, 0, a, b] => low(a, b),
-        // NAT64 of a local network (RFC 8215): it can't mean a public host, and the operator can have put the IPv4 address at the
+        // NAT64 of a local network (RFC 8215): it can't mean a public host, and the operator may have put the IPv4 address at the
         // end or, as RFC 6052 does for such a prefix, around the ninth byte.
         [0x64, 0xff9b, 1, a, b, c, d, e] => {
             let around = kind_v4(Ipv4Addr::from_bits(join(a, (b << 8) | (c >> 8))));

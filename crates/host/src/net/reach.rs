@@ -103,7 +103,7 @@ pub enum UnreachableCause {
     /// No address accepted the connection.
     #[error("no address answered: {0}")]
     Dial(io::Error),
-    /// Another address than the dialled one answered.
+    /// An address other than the dialled one answered.
     #[error("connected to {0}, but {1} answered")]
     Peer(SocketAddr, SocketAddr),
     /// The address is one of this machine's own.

@@ -5,7 +5,7 @@
 //! show neither.
 //!
 //! **Decision.** Before a child starts, the surrounding project is searched for such links, up to a number of entries, and the
-//! settings of each reachable repository are read, by our own parser. The paths they name are protected like `.git`, also if they
+//! settings of each reachable repository are read, by our own parser. The paths they name are protected like `.git`, even if they
 //! don't exist.
 
 use std::{

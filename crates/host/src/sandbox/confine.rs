@@ -131,7 +131,7 @@ mod linux {
     fn follow_parent() -> io::Result<()> {
         let parent = getppid();
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It can have ended just before, and is then not reported.
+        // It may have ended just before, and is then not reported.
         if getppid() == parent {
             Ok(())
         } else {

@@ -165,7 +165,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/') || folder == b"/")
 }
 
-/// Covers the temporary files of all children, also of those that start later, and shows the child's own again.
+/// Covers the temporary files of all children, including those that start later, and shows the child's own again.
 fn hide_rooms(profile: &SandboxProfile) -> Result<(), SetupError> {
     let Some(rooms) = &profile.rooms else {
         return Ok(());

@@ -177,7 +177,7 @@ pub(crate) fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<OsStr
         let rename = || renameat_with(at, name, at, &aside, RenameFlags::NOREPLACE);
         let renamed = match rename() {
             Err(Errno::ACCESS) => {
-                // A child can have removed the write permission of the folder.
+                // A child may have removed the write permission of the folder.
                 give_back(at)?;
                 rename()
             }

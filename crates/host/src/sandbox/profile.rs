@@ -168,7 +168,7 @@ impl SandboxProfile {
     /// Missing readable places are left out. A place with an identity is not resolved again.
     ///
     /// # Errors
-    /// If a place is another object than before. If a writable place does not exist: the permission to write it would silently have no
+    /// If a place is a different object than before. If a writable place does not exist: the permission to write it would silently have no
     /// effect. If the folder with a stand-in or the stand-in
     /// does not exist: the child would see the folder itself.
     #[cfg(target_os = "linux")]

@@ -317,7 +317,7 @@ fn is_there(path: &Path) -> bool {
 /// Longer than each name in the tables.
 const LONGEST_NAME: usize = 128;
 
-/// Whether an entry of this name, in any folder, can be a protected place, a part of one or on the path to one. A name that differs in
+/// Whether an entry with this name, in any folder, can be a protected place, a part of one or on the path to one. A name that differs in
 /// upper and lower case can be one if the folder folds names.
 pub(super) fn is_row_or_part(name: &OsStr, folds: impl FnOnce() -> bool) -> bool {
     let mut buffer = [0; LONGEST_NAME];

@@ -1,7 +1,7 @@
 //! The scans of a child's writable folders: before it starts, and after it and all its descendants have ended.
 //!
 //! **Problem.** The sandbox holds existing protected places. It can't hold those that a child creates, and a place with the same
-//! name need not be the same object: another run can have created it, or replaced the first one.
+//! name need not be the same object: another run may have created it, or replaced the first one.
 //!
 //! **Decision.** The first scan records each protected place as an object ([`ObjectMark`]). The second scan walks the same folders, and
 //! renames every protected place that is not one of those objects. It renames and never deletes: the user may have created it. A
@@ -91,7 +91,7 @@ pub enum SurveyError {
         /// The maximum number of entries.
         most: usize,
     },
-    /// A writable folder is another object than the one that was approved.
+    /// A writable folder is not the object that was approved.
     #[error("`{}` was replaced while the sandbox was prepared; run it again", shown(.0))]
     Replaced(PathBuf),
     /// A folder can't be read.

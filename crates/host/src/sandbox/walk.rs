@@ -370,7 +370,7 @@ impl<V: Visitor> FolderReading<'_, V> {
     }
 }
 
-/// A path for people: the middle of a very long one is left out. It is never copied as a whole.
+/// A path for display: the middle of a very long one is left out. It is never copied as a whole.
 pub(crate) fn shown(path: &Path) -> String {
     const EITHER: usize = 150;
     let bytes = path.as_os_str().as_bytes();
@@ -386,7 +386,7 @@ pub(crate) fn shown(path: &Path) -> String {
     format!("{head}…{tail}")
 }
 
-/// A path in the form that is kept for people. A long one is shortened: otherwise a child could create enough of them to fill the memory.
+/// A path in the form that is kept for display. A long one is shortened: otherwise a child could create enough of them to fill the memory.
 pub(super) fn kept(path: &Path) -> PathBuf {
     match path.as_os_str().len() < PATH_MAX {
         true => path.to_owned(),

@@ -107,7 +107,7 @@ pub enum FetchError {
         /// The first line of the response, if it is text.
         message: String,
     },
-    /// A download with other bytes than announced.
+    /// A download whose bytes differ from the announced ones.
     #[error("`{url}` has the digest {found}, but {expected} was announced")]
     Digest {
         /// The address.

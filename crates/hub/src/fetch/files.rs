@@ -6,7 +6,7 @@ use metier_package::{ArchiveLimits, PackageFile, PackagePath, PackageTree};
 
 use super::error::{FetchError, SkillProblem};
 
-/// The type of a name in a folder.
+/// The type of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     Folder,

@@ -503,7 +503,7 @@ impl<'a> GitFiles<'a> {
             return Ok(());
         }
         let _alone = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread can have fetched them meanwhile.
+        // Another thread may have fetched them meanwhile.
         let missing = missing();
         if missing.is_empty() {
             return Ok(());

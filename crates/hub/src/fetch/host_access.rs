@@ -247,7 +247,7 @@ impl SourceAccess for HostAccess {
             }
             match result {
                 Ok(response) if response.status == 206 && partial.validator().is_none() => {
-                    // A part of another file than the first one: it is downloaded again.
+                    // A part of a different file: it is downloaded again.
                     partial = PartialDownload::default();
                 }
                 Ok(response) => return finished(request, &response, partial),

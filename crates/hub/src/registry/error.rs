@@ -49,7 +49,7 @@ pub enum RegistryClientError {
         /// The problem.
         problem: String,
     },
-    /// A version has another digest than before.
+    /// The digest of a version differs from the one seen before.
     #[error("the registry {registry} changed the bytes of {name} {version}")]
     OtherBytes {
         /// The registry.

@@ -39,7 +39,7 @@ pub struct RegistryResponse {
 }
 
 impl RegistryResponse {
-    /// The first header of this name.
+    /// The first header with this name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
@@ -56,7 +56,7 @@ pub trait RegistryTransport: Send + Sync {
     fn send(&self, request: &RegistryRequest) -> Result<RegistryResponse, String>;
 }
 
-/// Requests through the host's network: the registry's own host and no other, also after a redirect.
+/// Requests through the host's network: the registry's own host and no other, even after a redirect.
 pub struct HostTransport {
     hosts: AllowedHosts,
     resolver: SystemResolver,

@@ -207,7 +207,7 @@ pub enum InstallObstacle {
     Edited(Vec<String>),
     /// The skill there was installed from elsewhere.
     OtherSource(String),
-    /// A skill of that name is elsewhere; one would shadow the other.
+    /// A skill with that name is elsewhere; one would shadow the other.
     Shadows(String),
     /// A signer is known, and another key signed these files, or none.
     OtherSigner(String),

@@ -222,7 +222,7 @@ fn decision(obstacle: &InstallObstacle) -> String {
     }
 }
 
-/// A number of bytes for people.
+/// A number of bytes for display.
 fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),

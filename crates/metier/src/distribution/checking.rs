@@ -299,7 +299,7 @@ fn shortened(names: &[&str]) -> String {
     }
 }
 
-/// The name of the folder for a skill of this name: a name as in the specification, or one that is derived from it.
+/// The name of the folder for a skill with this name: a name as in the specification, or one that is derived from it.
 pub(crate) fn folder_name(name: &str) -> Option<String> {
     if departures(name).next().is_none() && !name.is_empty() {
         return Some(name.to_owned());

@@ -20,7 +20,7 @@ use crate::{
 
 impl Workspace {
     /// A plan for the skills of a lock that are not in their places as it states. With `frozen`, a skill that was changed is an error.
-    /// The lock itself does not change, and nothing is approved or trusted by it: another person can have written it.
+    /// The lock itself does not change, and nothing is approved or trusted by it: another person may have written it.
     ///
     /// ```no_run
     /// use metier::distribution::{InstallDecision, InstallOptions, InstallScope};

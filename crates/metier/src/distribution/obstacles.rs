@@ -108,7 +108,8 @@ fn is_nearly(one: &str, other: &str) -> bool {
     }
 }
 
-/// A skill of this name elsewhere, which is not a link to the place itself and has none of these digests: a copy for another agent has one.
+/// A skill with this name elsewhere, which is not a link to the place itself and has none of these digests: a copy for another agent has
+/// one.
 pub(super) fn shadowed(
     installed: &Inventory,
     entry: &CatalogEntry,
@@ -132,7 +133,7 @@ pub(super) fn shadowed(
     Some(InstallObstacle::Shadows(place))
 }
 
-/// An installed skill that requires another version than this one, if none of the planned skills takes its place. What does not fit already is not
+/// An installed skill that requires a different version, if none of the planned skills takes its place. What does not fit already is not
 /// an obstacle.
 pub(super) fn breaks(
     installed: &Inventory,

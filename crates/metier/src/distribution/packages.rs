@@ -172,7 +172,7 @@ impl Workspace {
         }
     }
 
-    /// Where the package is written. A name without an extension is a folder, also one that does not exist yet.
+    /// Where the package is written. A name without an extension is a folder, even if it does not exist yet.
     fn package_path(&self, name: &str, output: Option<&Path>) -> PathBuf {
         let own = format!("{name}.{PACKAGE_EXTENSION}");
         let path = self.machine.work.join(output.unwrap_or(Path::new("")));

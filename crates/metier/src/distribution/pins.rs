@@ -209,7 +209,7 @@ impl Workspace {
         }
     }
 
-    /// Why these bytes of a skill are withheld: another lock, or another skill than the user placed.
+    /// Why these bytes of a skill are withheld: a different lock, or a different skill than the user placed.
     pub(crate) fn pin_problem(
         &self,
         pins: &SkillPins,

@@ -126,7 +126,7 @@ pub struct InstallDecision {
     pub name: String,
     /// The permissions that are approved for exactly these bytes, as in `shell:exec(git *)`; the others are asked for at first use.
     pub approve: Vec<String>,
-    /// Whether a skill of this name is replaced or shadowed, whatever its origin.
+    /// Whether a skill with this name is replaced or shadowed, whatever its origin.
     pub replace: bool,
 }
 

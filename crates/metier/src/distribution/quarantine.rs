@@ -24,7 +24,7 @@ impl Workspace {
 }
 
 impl Quarantine {
-    /// Writes a skill into a folder of this name, below a unique number.
+    /// Writes a skill into a folder with this name, below a unique number.
     pub(crate) fn write(
         &self,
         number: usize,

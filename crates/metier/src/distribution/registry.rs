@@ -281,10 +281,10 @@ impl Workspace {
         self.notices.notice(NoticeLevel::Warning, &line);
     }
 
-    /// The files of a locked version, also of a yanked one.
+    /// The files of a locked version, even of a yanked one.
     ///
     /// # Errors
-    /// When no registry has the version, or it has another digest than the lock.
+    /// When no registry has the version, or its digest differs from the lock.
     pub(crate) fn locked_from_registry(
         &self,
         name: &str,

@@ -402,7 +402,7 @@ fn chosen(
     }
 }
 
-/// The offer that a skill of a lock was installed from: the only one, or that of its name.
+/// The offer that a skill of a lock was installed from: the only one, or the one with its name.
 pub(crate) fn locked_offer<'o>(offers: &'o [SkillOffer], name: &str) -> Option<&'o SkillOffer> {
     match offers {
         [only] => Some(only),
@@ -412,7 +412,7 @@ pub(crate) fn locked_offer<'o>(offers: &'o [SkillOffer], name: &str) -> Option<&
     }
 }
 
-/// The offer of a name, or of a folder: all of its path, or the last part.
+/// The offer with a given name or folder: all of its path, or the last part.
 fn named(
     request: &SourceRequest,
     offers: &[SkillOffer],

@@ -120,7 +120,7 @@ impl Workspace {
         Ok(SwitchReport { skills, settings })
     }
 
-    /// Whether something else than one file disables a skill: an error if nothing would be different, otherwise a warning.
+    /// Whether something other than one file disables a skill: an error if nothing would be different, otherwise a warning.
     fn check_others(
         &self,
         entry: &CatalogEntry,
@@ -249,7 +249,7 @@ fn is_false(text: &str, key: &str) -> bool {
     edit::unset(text, key).is_ok_and(|edited| edited.old.as_deref() == Some("false"))
 }
 
-/// The keys that can disable a skill: the one of its name, and the one that it chose for its settings.
+/// The keys that can disable a skill: the one with its name, and the one that it chose for its settings.
 fn card_keys(card: &Card) -> Vec<String> {
     let mut names = vec![card.name.as_str(), card.config_key()];
     names.dedup();

@@ -196,7 +196,7 @@ pub struct UpdateDecision {
     pub name: String,
     /// The new permissions that are approved, as in `shell:exec(git *)`.
     pub approve: Vec<String>,
-    /// Whether another signer than before is accepted.
+    /// Whether a new signer is accepted.
     pub accept_signer: bool,
 }
 

@@ -295,7 +295,7 @@ fn refused(label: &str, uri: &str, problem: &str) -> CatalogEntry {
     CatalogEntry::remote_refused(&format!("{label}:{shown}"), &address(label, path), problem)
 }
 
-/// Where a skill is, for people.
+/// The location of a skill, for display.
 fn address(label: &str, path: &str) -> String {
     let path: String = visible(path).chars().take(4 * MAX_SHOWN).collect();
     format!("mcp:{label}/{path}")

@@ -30,7 +30,7 @@ pub struct SkillFilter {
     pub status: Option<Status>,
     /// Only skills with this text in their name or description, in any case.
     pub query: Option<String>,
-    /// Also skills that a model can't use: shadowed, disabled, invalid, or reserved for people.
+    /// Also skills that a model can't use: shadowed, disabled, invalid, or reserved for users.
     pub all: bool,
 }
 

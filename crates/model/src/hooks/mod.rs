@@ -92,7 +92,7 @@ pub fn may_be_named(manifest: &[u8]) -> bool {
     memchr::memchr(b'\\', manifest).is_some() || memchr::memmem::find(manifest, b"hooks").is_some()
 }
 
-/// Whether a file of this name can contain hooks.
+/// Whether a file with this name can contain hooks.
 #[must_use]
 pub fn may_hook(path: &str) -> bool {
     path.starts_with(FOLDER) || path == HOOK_MD || path == plugin::MANIFEST

@@ -42,7 +42,7 @@ pub enum CommandStart {
     First,
     /// Any known word: another program could run them.
     Anywhere,
-    /// Any known word, also behind the letters of an option (`-Sgit`): another program is known to run such words.
+    /// Any known word, including one behind the letters of an option (`-Sgit`): another program is known to run such words.
     AnywhereGlued,
 }
 

@@ -194,7 +194,7 @@ const HARMFUL: &str = "--config --globalconfig --userconfig --git --node-options
     --require --import --rcfile --init-file --chdir --in-place --file --load --exec-batch -exec -execdir -ok -okdir -fprint \
     -fprintf -fls -delete -K -Z -O -x -X";
 
-/// Whether a program uses an option of that name, or that letter, for something else.
+/// Whether a program uses an option with that name, or that letter, for something else.
 fn means_something_else(program: &str, option: &str) -> bool {
     match option {
         // A format, and whether early releases count.

@@ -313,7 +313,7 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
             word.literal()
                 .is_some_and(|text| marks.iter().any(|mark| is_marked(mark, text)))
         };
-        // The first word of tar is options, also without a `-`.
+        // The first word of tar is options, even without a `-`.
         let letters = words.get(1).and_then(ShellWord::literal);
         let letters = letters.filter(|text| program == "tar" && !text.starts_with('-'));
         let letters = letters.map(|text| format!("-{text}"));

@@ -201,7 +201,7 @@ fn unprovided(skill: &SkillManifest, set: &MemberSet<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether a tool of this name can come from a skill's code.
+/// Whether a tool with this name can come from a skill's code.
 fn gives(skill: &SkillManifest, pattern: &ToolPattern) -> bool {
     let name = skill.card.name.as_str();
     let written = pattern.as_str();

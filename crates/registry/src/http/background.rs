@@ -62,7 +62,7 @@ impl BackgroundServer {
 impl Drop for BackgroundServer {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // It can have ended already.
+            // It may have ended already.
             let _ended = stop.send(());
         }
         if let Some(thread) = self.thread.take() {

@@ -14,7 +14,7 @@ use crate::{
 
 impl Approvals {
     /// The permit for an act, with the answers that are stored now, after asking if necessary. `shown` completes the act for the question.
-    /// The grant permits nothing once an answer behind it was withdrawn, also while the question was open: nothing else takes a permit
+    /// The grant permits nothing once an answer behind it was withdrawn, even while the question was open: nothing else takes a permit
     /// for an act that is asked about.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Approvals {
             Err(Unpermitted::Pending(pending)) => shown(*pending),
         };
         let answered = self.ask_about(subject, grant, pending)?;
-        // The question can have been open for minutes.
+        // The question may have been open for minutes.
         match self.is_withdrawn(grant, behind)? {
             true => Ok(Err(gone())),
             false => Ok(answered),

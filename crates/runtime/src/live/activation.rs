@@ -33,7 +33,7 @@ pub(super) const MAX_DEPTH: usize = 8;
 /// Why a skill is not active.
 #[derive(Debug, thiserror::Error)]
 pub enum ActivateError {
-    /// There is no skill of that name.
+    /// There is no skill with that name.
     #[error("there is no skill `{}`", .0.name)]
     NotFound(NotFound),
     /// It can't be used.
@@ -57,7 +57,7 @@ pub enum ActivateError {
     /// Its backend is not part of this build.
     #[error("this build of metier cannot run {language} skills: the feature `{feature}` is off")]
     LeftOut {
-        /// Its language, for people.
+        /// Its language, for display.
         language: &'static str,
         /// The feature of the crate that adds the backend.
         feature: &'static str,
@@ -238,7 +238,7 @@ impl Runtime {
     /// Calls the deactivation hook of a skill, and ends its code.
     pub(super) fn close(&self, active: &Active) -> Result<(), CallError> {
         let mut hook = Ok(());
-        // Its code is ended in any case, also when the answers can't be read.
+        // Its code is always ended, even when the answers can't be read.
         let is_called = !self.describes && !active.worker.is_withdrawn().unwrap_or(true);
         if is_called && active.hook(HookPhase::Deactivate).is_some() {
             let mut event = Dispatched {

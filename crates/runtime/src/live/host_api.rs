@@ -416,7 +416,7 @@ fn failed(code: &str, message: String) -> RpcError {
     }
 }
 
-/// An answer of another kind than the act, which never happens.
+/// An answer of a different kind than the act, which never happens.
 fn odd() -> RpcError {
     failed("not-done", "the host can't answer this request".to_owned())
 }

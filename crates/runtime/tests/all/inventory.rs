@@ -41,7 +41,7 @@ fn standing(inventory: &Inventory) -> BTreeMap<String, (Status, Option<String>)>
         .collect()
 }
 
-/// Of these skills, all of one name, exactly this one is ready and shadows the others.
+/// Of these skills, all with one name, exactly this one is ready and shadows the others.
 #[track_caller]
 fn wins(entries: Vec<CatalogEntry>, config: &Config, winner: &str) {
     let inventory = stock_with(entries, config, &[]);

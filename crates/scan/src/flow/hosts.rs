@@ -634,7 +634,7 @@ fn is_telling(name: &str) -> bool {
     name.split(['.', '-']).any(|part| TELLING.contains(&part))
 }
 
-/// `203.0.113.7`, also written as one number, in hex or octal; IPv6.
+/// `203.0.113.7`, including its forms as one number, in hex or octal; IPv6.
 fn is_address(name: &str) -> bool {
     let number = |part: &str| {
         let hex = part.strip_prefix("0x").unwrap_or(part);

@@ -110,7 +110,7 @@ impl MatchPlace {
         Self::Body,
     ];
 
-    /// The place, for people: it follows the words.
+    /// The place, for display: it follows the words.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

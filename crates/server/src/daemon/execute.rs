@@ -33,7 +33,7 @@ pub(super) fn asking(
     }
 }
 
-/// Executes a skill, or the workflow of that name.
+/// Executes a skill, or the workflow with that name.
 pub(super) fn execute(
     now: &CurrentSkills,
     workspace: &Workspace,

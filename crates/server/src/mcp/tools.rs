@@ -289,7 +289,7 @@ fn choosing() -> Vec<ToolRow> {
                 },
                 "all": {
                     "type": "boolean",
-                    "description": "Also skills that you can't use: shadowed, disabled, invalid, or reserved for people."
+                    "description": "Also skills that you can't use: shadowed, disabled, invalid, or reserved for users."
                 },
                 "limit": rows(50, 1_000),
                 "cursor": cursor()

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::test_folders::TestFolders;
 
-/// Runs a built-in and returns its output; `None` if there is none of that name.
+/// Runs a built-in and returns its output; `None` if there is none with that name.
 pub(super) fn run(
     place: &TestFolders,
     program: &str,

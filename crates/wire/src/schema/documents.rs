@@ -275,7 +275,7 @@ struct ReferencePage {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it describes what is printed without a type")]
 struct ScanMessage {
-    /// The result, for people.
+    /// The result, for display.
     message: String,
 }
 

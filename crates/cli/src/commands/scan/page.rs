@@ -1,4 +1,4 @@
-//! The findings of a scan, as a page for people.
+//! The findings of a scan, as a human-readable page.
 
 use metier::{
     scans::{

@@ -2,7 +2,7 @@
 //!
 //! The lists are positive: an option that is not on them is refused, and so is an abbreviation of one that is (git expands
 //! `--textc` to `--textconv`). Left out are options that run a program (`--ext-diff`, `--textconv`, `--show-signature`,
-//! `--strategy`, `--interactive`), write a file (`--output`), read from another place than the repository (`--no-index`,
+//! `--strategy`, `--interactive`), write a file (`--output`), read from outside the repository (`--no-index`,
 //! `--git-dir`), look into submodules (`--recurse-submodules`, `--submodule=diff`) or change the configuration
 //! (`--set-upstream-to`, `--track`).
 //!

@@ -71,7 +71,7 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedHead {
 }
 
 impl RequestHead {
-    /// The only header of this name.
+    /// The only header with this name.
     pub(super) fn only(&self, name: &'static str) -> Option<&str> {
         let mut all = self.all(name);
         let first = all.next()?;

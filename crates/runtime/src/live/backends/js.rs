@@ -33,7 +33,7 @@ pub(super) fn engine(opening: &BackendOpening<'_>, initialize: &Initialize) -> O
         .map_err(ActivateError::Session)
 }
 
-/// Whether an engine could load a file of this name; a declaration has nothing to load.
+/// Whether an engine could load a file with this name; a declaration has nothing to load.
 pub(super) fn is_source(path: &str) -> bool {
     ENDINGS.iter().any(|ending| path.ends_with(ending)) && !path.ends_with(".d.ts")
 }

@@ -81,7 +81,7 @@ pub(super) fn open(
     }))))
 }
 
-/// An unmet requirement of a handler, for people.
+/// An unmet requirement of a handler, for display.
 fn missing(opening: &BackendOpening<'_>, handler: &OpenClawHandler) -> Option<String> {
     let environment = &opening.runtime.environment;
     let configured = requests::configured(&environment.config, &opening.active.loaded);
