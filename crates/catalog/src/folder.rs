@@ -64,7 +64,7 @@ pub enum ReadError {
     #[error("`{0}` has more than one hard link and can belong to another program")]
     HardLink(String),
     /// It is larger than the limit.
-    #[error("`{path}` has more than {limit} bytes")]
+    #[error("`{path}` is larger than {limit} bytes")]
     TooLarge {
         /// The requested path.
         path: String,
@@ -84,7 +84,7 @@ pub enum ReadError {
         path: String,
     },
     /// A path is longer than can be opened on every system.
-    #[error("the path `{path}` has more than {MAX_PATH} bytes")]
+    #[error("the path `{path}` is longer than {MAX_PATH} bytes")]
     PathTooLong {
         /// The path, truncated.
         path: String,
@@ -292,7 +292,7 @@ impl SkillLocation {
             Ok(file) => file,
             Err(Errno::LOOP) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-                let what = "a link out of the skill";
+                let what = "a link that points outside the skill";
                 let refused = |_| ReadError::NotAFile {
                     path: shown(name),
                     what,

@@ -233,7 +233,7 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
     if size > max_bytes {
         let problem = FileProblem::new(
             DiagnosticCode::FileTooLarge,
-            format!("the file has {size} bytes; the limit is {max_bytes}"),
+            format!("the file is {size} bytes; the limit is {max_bytes}"),
         );
         return Err(problem
             .hint("move the bulk into references/, or raise `skills.limits.max_skill_bytes`"));

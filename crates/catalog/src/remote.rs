@@ -74,7 +74,9 @@ impl RemoteManifest {
             .iter()
             .fold(0_u64, |total, file| total.saturating_add(file.size));
         if total > MAX_REMOTE_BYTES {
-            return Err(format!("its files have more than {MAX_REMOTE_BYTES} bytes"));
+            return Err(format!(
+                "its files are larger than {MAX_REMOTE_BYTES} bytes in total"
+            ));
         }
         for file in &files {
             folder::components(&file.path).map_err(|error| error.to_string())?;
@@ -205,7 +207,7 @@ impl RemoteSkill {
     fn check(&self, file: &RemoteFile, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() as u64 != file.size {
             return Err(format!(
-                "it has {} bytes, but {} were announced",
+                "it is {} bytes, but {} were announced",
                 bytes.len(),
                 file.size
             ));

@@ -200,7 +200,7 @@ impl Snapshot {
         };
         let outside = || ReadError::NotAFile {
             path: folder::shown(name),
-            what: "a link out of the skill",
+            what: "a link that points outside the skill",
         };
         let target = target.as_str().ok_or_else(outside)?;
         let inner = folder::components(target).map_err(|_| outside())?;

@@ -193,7 +193,7 @@ impl ValueKind {
         match self {
             ValueKind::Bool => "`true` or `false`".to_owned(),
             ValueKind::Int(0) => "a whole number".to_owned(),
-            ValueKind::Int(least) => format!("a whole number from {least}"),
+            ValueKind::Int(least) => format!("a whole number of at least {least}"),
             ValueKind::Choice(words) => words
                 .iter()
                 .map(|word| format!("`\"{word}\"`"))

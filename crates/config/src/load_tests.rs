@@ -105,7 +105,7 @@ fn problems_say_where_what_and_what_to_do() {
         ),
         (
             "skills.limits.max_depth = -1",
-            "1:27 error `skills.limits.max_depth`: expected a whole number from 1, found `-1`",
+            "1:27 error `skills.limits.max_depth`: expected a whole number of at least 1, found `-1`",
         ),
         (
             "skills.load.extra_dirs = [\"a\", 3]",
@@ -252,7 +252,7 @@ fn variables_and_flags() {
     assert_eq!(
         report(&loaded),
         "METIER_SKILLS_VALIDATON warning unknown variable `METIER_SKILLS_VALIDATON` | did you mean `METIER_SKILLS_VALIDATION`?\n\
-         METIER_PROMPT_BUDGET error `prompt.budget`: expected a whole number from 1, found the string `\"many\"`\n\
+         METIER_PROMPT_BUDGET error `prompt.budget`: expected a whole number of at least 1, found the string `\"many\"`\n\
          --set error there is no key `skills.nothing` | `metier config` lists all keys"
     );
 }

@@ -386,7 +386,7 @@ impl SourceError {
 enum SourceProblem {
     #[error("is empty or contains characters that can't be seen")]
     Unreadable,
-    #[error("begins like an option")]
+    #[error("starts like an option")]
     Option,
     #[error("asks git for a helper program, which is never started")]
     Helper,
@@ -394,7 +394,7 @@ enum SourceProblem {
     Scheme,
     #[error("is not a source of skills")]
     Unknown,
-    #[error("is not encrypted; plain http is for this machine only")]
+    #[error("is not encrypted; plain http is only allowed for this machine")]
     Insecure,
     #[error("contains a user name or password")]
     Credentials,

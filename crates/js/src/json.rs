@@ -17,7 +17,7 @@ pub(crate) enum Unsendable {
     Thrown,
     #[error("it is nested more than {MAX_DEPTH} levels deep")]
     Deep,
-    #[error("it has {0} bytes as JSON; at most {1} are allowed")]
+    #[error("it is {0} bytes as JSON; at most {1} are allowed")]
     Long(usize, usize),
 }
 

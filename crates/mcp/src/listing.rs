@@ -127,7 +127,7 @@ fn file(root: &str, resource: &ListedResource) -> Result<RemoteFile, String> {
     let digest = resource.digest.parse::<metier_model::Digest>();
     let digest = digest.map_err(|_| {
         format!(
-            "the digest of `{}` is not `sha256:` and 64 lower-case hexadecimal digits",
+            "the digest of `{}` is not `sha256:` followed by 64 lower-case hexadecimal digits",
             shown(path)
         )
     })?;

@@ -280,7 +280,7 @@ fn other_bytes(identity: &Identity, seen: &Digest) -> Error {
     );
     Error::unmet("other-bytes", message)
         .skill(&*identity.skill)
-        .detail(format!("the answer is about {seen}"))
+        .detail(format!("the answer is for {seen}"))
         .detail(format!("the skill is now   {}", identity.digest))
         .hint(format!(
             "metier permissions {} shows what it asks for now",

@@ -306,7 +306,7 @@ impl fmt::Display for Digest {
     }
 }
 
-/// The string is not `sha256:` and 64 lower-case hexadecimal digits.
+/// The string is not `sha256:` followed by 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotADigest;
 

@@ -54,7 +54,7 @@ pub enum LoadError {
         built: u32,
     },
     /// Its table is too short.
-    #[error("the table of `{}` has {size} bytes; at least {needed} are required", path.display())]
+    #[error("the table of `{}` is {size} bytes; at least {needed} are required", path.display())]
     Short {
         /// The library.
         path: PathBuf,
@@ -86,7 +86,7 @@ pub enum AbiError {
     #[error("its library returned no answer: {0} bytes at NULL")]
     Nothing(usize),
     /// The answer is too long, and was not read.
-    #[error("the answer of its library has {0} bytes; a message has at most {MAX_FRAME}")]
+    #[error("its library's answer is {0} bytes; the limit for a message is {MAX_FRAME}")]
     TooLong(usize),
     /// It is not JSON, or not an answer.
     #[error("the answer of its library is malformed: {0}")]

@@ -46,7 +46,7 @@ pub fn resolve(
 
 /// No choice of versions satisfies all requirements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no versions fit together: {}", facts.join("; "))]
+#[error("no versions are compatible: {}", facts.join("; "))]
 pub struct ResolutionError {
     /// The contradicting requirements, and the available versions.
     pub facts: Vec<String>,

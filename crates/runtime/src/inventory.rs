@@ -86,7 +86,7 @@ impl InventorySkill {
             Status::NotReady => "is not ready",
             Status::Blocked => "is blocked",
             Status::Disabled => "is disabled",
-            Status::Shadowed => "is shadowed by another skill of its name",
+            Status::Shadowed => "is shadowed by another skill with the same name",
             Status::Invalid => "is invalid",
         };
         let reasons: Vec<&str> = self.reasons.iter().map(|one| &*one.message).collect();

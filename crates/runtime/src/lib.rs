@@ -23,7 +23,7 @@
     not(feature = "run"),
     expect(
         dead_code,
-        reason = "some of what the desk can do is asked for by running skills alone"
+        reason = "some of these functions are used only by running skills"
     )
 )]
 

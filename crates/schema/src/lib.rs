@@ -128,7 +128,7 @@ pub enum SchemaMisfit {
     #[error("the input is too large to be checked: {0}")]
     Large(&'static str),
     /// The input would take too long.
-    #[error("the input can't be checked: its schema asks for more than {MAX_WORK} evaluations")]
+    #[error("the input can't be checked: its schema requires more than {MAX_WORK} evaluations")]
     Work,
     /// The validator did not finish.
     #[error("the input was not checked within {} seconds", DEADLINE.as_secs())]

@@ -6,7 +6,7 @@
 //! the check and the processor there is only memory of this process, or a sealed file in memory.
 #![allow(
     unsafe_code,
-    reason = "there is no safe way to load machine code; who may make a `Compiled` is in the hands of this crate"
+    reason = "there is no safe way to load machine code; only this crate can create a `Compiled`"
 )]
 
 use wasmtime::{Engine, Module, component::Component};

@@ -73,7 +73,7 @@ pub fn prepare() -> Result<(), WasmLoadError> {
 /// An error of the compiler as a reason.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "for `map_err`, which gives it away"
+    reason = "for `map_err`, which passes it by value"
 )]
 pub(crate) fn refused(error: wasmtime::Error) -> WasmLoadError {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();

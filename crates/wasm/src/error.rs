@@ -25,7 +25,7 @@ pub enum WasmLoadError {
     #[error("is not WebAssembly: {0}")]
     Garbage(String),
     /// The file is too large.
-    #[error("has {size} bytes; a module has at most {limit}")]
+    #[error("is {size} bytes; the limit for a module is {limit}")]
     TooLarge {
         /// Its size in bytes.
         size: usize,
@@ -34,7 +34,7 @@ pub enum WasmLoadError {
     },
     /// Its machine code is too large, or there is too little memory left for it.
     #[error(
-        "becomes {size} bytes of machine code; a module has at most {limit}, and all skills that run at the same time share {} MiB",
+        "compiles to {size} bytes of machine code; the limit for a module is {limit}, and all skills that run at the same time share {} MiB",
         WasmLimits::PROCESS >> 20
     )]
     CodeTooLarge {

@@ -117,10 +117,7 @@ pub struct ReceiptRow {
 }
 
 /// Whether a receipt describes a single act, as all do except those of floods.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out references"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_one(count: &u64) -> bool {
     *count == 1
 }
@@ -177,10 +174,7 @@ pub struct ExecDocument<'a> {
 }
 
 /// Whether all receipts are shown, as they usually are.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out references"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 pub(crate) fn is_none_left_out(count: &u64) -> bool {
     *count == 0
 }

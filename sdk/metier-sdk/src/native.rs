@@ -7,7 +7,7 @@
 //! contains its size, so it can grow at its end; any other change requires another symbol.
 #![expect(
     unsafe_code,
-    reason = "pointers cross the border to C here, and only here on the skill's side"
+    reason = "pointers cross the boundary to C here, and only here on the skill's side"
 )]
 
 use std::{

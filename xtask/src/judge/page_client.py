@@ -261,7 +261,7 @@ def explaining(browser, daemon):
     check("a set is composed", browser.shows("The set can be used."), browser.text())
     browser.go(daemon.url + "/receipts")
     browser.click("a[href='/receipts?verify=true']")
-    check("the chain of receipts is whole", browser.shows("The chain is whole"), browser.text())
+    check("the chain of receipts is whole", browser.shows("The chain is intact"), browser.text())
     browser.go(daemon.url + "/chat")
     browser.press("/")
     browser.type("say something")

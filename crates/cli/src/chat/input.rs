@@ -53,7 +53,7 @@ pub(super) fn read<'l>(line: &'l str, inventory: &Inventory) -> ChatInput<'l> {
         ),
         (known, _) if COMMANDS.iter().any(|(name, _)| *name == known) => ChatInput::Wrong(
             Failure::unmet("usage", format!("/{known} takes no arguments"))
-                .hint(format!("for a skill of that name, type ${known}")),
+                .hint(format!("for a skill with that name, type ${known}")),
         ),
         _ => skill_or_text(line, inventory),
     }

@@ -22,7 +22,7 @@ impl PipedLines {
                     .hint("pass lines on stdin, or run it in a terminal")
             })?;
             if bytes.len() as u64 > MAX_BYTES {
-                let message = format!("a turn has at most {MAX_BYTES} bytes");
+                let message = format!("a turn can have at most {MAX_BYTES} bytes");
                 return Err(Failure::unmet("input", message)
                     .hint("put it into a file, and let the model read that"));
             }

@@ -90,7 +90,7 @@ fn tools(tools: &[ToolPattern], note: impl Fn(&ToolPattern) -> &'static str) -> 
 /// The meaning of a star in a list of allowed tools.
 fn note(tool: &ToolPattern) -> &'static str {
     match (tool.names_no_tool(), tool.is_broad()) {
-        (true, _) => " (each tool is asked for)",
+        (true, _) => " (metier asks for each tool)",
         (false, true) => " (all of it)",
         (false, false) => "",
     }

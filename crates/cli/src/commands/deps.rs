@@ -78,7 +78,7 @@ fn show_tree(run: &CliRun, tree: &RequirementTree) -> Result<Exit, Failure> {
         push_branch(output, skill, "", "", &mut text);
     }
     if !tree.conflicts.is_empty() {
-        text.push_str("\nthe versions do not fit together:\n");
+        text.push_str("\nthe versions are not compatible:\n");
     }
     for fact in &tree.conflicts {
         text.push_str(&format!("  {}\n", one_line(fact)));

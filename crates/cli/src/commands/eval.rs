@@ -182,7 +182,7 @@ fn note_pool(report: &EvalReport, args: &EvalArgs, output: &Output) {
     } else if report.searched == 1 && !args.installed {
         let word = output.paint_talk("hint:", Tone::Note);
         output.note(&format!(
-            "{word} there is no other skill to compare with: name the folder with its neighbours, or use `--installed`"
+            "{word} there is no other skill to compare with: name a folder with several skills, or use `--installed`"
         ));
     }
 }

@@ -81,8 +81,7 @@ fn page(lost: &LostQuery, output: &Output) -> String {
         line("body", &text, output, &mut page);
     }
     if lost.by_trigger {
-        let text =
-            format!("by its words it fits at least as well: a trigger puts `{winner}` first");
+        let text = format!("its words match at least as well: a trigger puts `{winner}` first");
         line("trigger", &text, output, &mut page);
     } else if lost.missing.is_empty() && lost.body_lacks.is_empty() {
         let text = format!(

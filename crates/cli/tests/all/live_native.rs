@@ -75,7 +75,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "garbage-length",
         "answer->data = (void *)strdup(\"{}\"); answer->length = SIZE_MAX; return 0;",
-        "the answer of its library has 18446744073709551615 bytes; a message has at most 4194304",
+        "its library's answer is 18446744073709551615 bytes; the limit for a message is 4194304",
     ),
     (
         "garbage-pointer",
@@ -105,7 +105,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "huge-answer",
         "size_t n = 5 << 20; char *text = malloc(n); memset(text, 'x', n); answer->data = (void *)text; answer->length = n; return 0;",
-        "the answer of its library has 5242880 bytes; a message has at most 4194304",
+        "its library's answer is 5242880 bytes; the limit for a message is 4194304",
     ),
     (
         "stack-overflow",

@@ -300,7 +300,7 @@ fn regex(pattern: &str) -> Result<Regex, ExecutionError> {
 fn check(pattern: &str) -> Result<(), ExecutionError> {
     if pattern.is_empty() || pattern.len() > MAX_PATTERN {
         let why = format!(
-            "it has {} bytes; 1 to {MAX_PATTERN} are allowed",
+            "it is {} bytes; 1 to {MAX_PATTERN} are allowed",
             pattern.len()
         );
         return Err(unclear(&pattern.chars().take(80).collect::<String>(), &why));

@@ -87,7 +87,7 @@ pub enum NetError {
     #[error("a redirect points to a URL that is not allowed: {0}")]
     Redirect(HostRefusal),
     /// From `https:` to `http:`.
-    #[error("a redirect leads from `https:` to `http:` at `{host}`; request an `https:` URL")]
+    #[error("a redirect goes from `https:` to `http:` at `{host}`; request an `https:` URL")]
     Downgrade {
         /// Host of the new location.
         host: String,
@@ -162,7 +162,7 @@ pub enum NetError {
     #[error("the request can't be sent: {0}")]
     Request(String),
     /// A hop can't be recorded, so it is not made.
-    #[error("a redirect leads to `{host}`, which is not contacted: {reason}")]
+    #[error("a redirect goes to `{host}`, which is not contacted: {reason}")]
     Unrecorded {
         /// The host of the new location.
         host: String,

@@ -296,7 +296,7 @@ impl LandlockRules {
             let entry = entry.map_err(|error| trouble(error.into()))?;
             if count >= MAX_SIBLINGS {
                 return Err(trouble(io::Error::other(
-                    "too many entries beside a protected place",
+                    "too many entries next to a protected place",
                 )));
             }
             let name = OsStr::from_bytes(entry.file_name().to_bytes());

@@ -92,7 +92,7 @@ pub(crate) fn processes() -> Result<(), SetupError> {
         return Ok(());
     }
     fill(Path::new("/proc"), MountFlags::RDONLY, COVER_OPTIONS)
-        .map_err(|error| SetupError::machine("hide the processes of others", error))
+        .map_err(|error| SetupError::machine("hide other processes", error))
 }
 
 fn protect(profile: &SandboxProfile) -> Result<(), SetupError> {

@@ -189,5 +189,5 @@ pub(crate) fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<OsStr
             Ok(()) => return Ok(aside),
         }
     }
-    Err(io::Error::other("there is no free name beside it"))
+    Err(io::Error::other("there is no free name next to it"))
 }

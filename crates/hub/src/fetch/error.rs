@@ -218,7 +218,10 @@ impl FetchError {
         Some(match self {
             Self::Missing(_) => "check the path".to_owned(),
             Self::BareRepository(path) => {
-                format!("git reads it: metier install {}", shell_word(&format!("git+file://{path}")))
+                format!(
+                    "git reads it: metier install {}",
+                    shell_word(&format!("git+file://{path}"))
+                )
             }
             Self::NoSkills(_) => {
                 "a skill is a folder with a file SKILL.md; name the folder that has it".to_owned()
@@ -231,21 +234,17 @@ impl FetchError {
                 error: TreeError::ManySkills(_),
                 ..
             } => "unpack it and install the folder".to_owned(),
-            Self::NoIndex(_) => {
-                "if it is a git repository, write git+https://…".to_owned()
-            }
+            Self::NoIndex(_) => "if it is a git repository, write git+https://…".to_owned(),
             Self::NoReference { .. } => {
                 "check the name after `@` or `#`; a commit is written with all of its digits"
                     .to_owned()
             }
             Self::NoGit(_) => "install git, then try again".to_owned(),
             Self::Digest { .. } => {
-                "the list and the file do not belong together; try again later or report it to the site"
+                "the list and the file do not match; try again later or report it to the site"
                     .to_owned()
             }
-            Self::Registry(_) => {
-                "set one with `metier config skills.registry_url URL`".to_owned()
-            }
+            Self::Registry(_) => "set one with `metier config skills.registry_url URL`".to_owned(),
             _ => return None,
         })
     }

@@ -67,10 +67,10 @@ impl ResolvedLinks<'_, '_> {
             folder => format!("{folder}/"),
         };
         if at.starts_with(&start) {
-            return Err(refuse("it leads to a folder that contains it"));
+            return Err(refuse("it points to a folder that contains it"));
         }
         if nested >= MAX_NESTED {
-            return Err(refuse("it leads through folders of links"));
+            return Err(refuse("it goes through folders of links"));
         }
         let inside = self.names.range(start.clone()..);
         let inside = inside.map(|(path, _)| path);
@@ -96,7 +96,7 @@ impl ResolvedLinks<'_, '_> {
                 "" | "." => continue,
                 ".." => {
                     if place.pop().is_none() {
-                        return Err(LinkStop::Refused("it leads out of the repository"));
+                        return Err(LinkStop::Refused("it points outside the repository"));
                     }
                     continue;
                 }
@@ -110,7 +110,7 @@ impl ResolvedLinks<'_, '_> {
             }
             links += 1;
             if links > MAX_LINKS {
-                return Err(LinkStop::Refused("it leads through too many links"));
+                return Err(LinkStop::Refused("it goes through too many links"));
             }
             let target = self.files.link_target(&object.id, MAX_TARGET);
             let target = target.map_err(|error| LinkStop::Failed(Box::new(error)))?;
@@ -118,7 +118,7 @@ impl ResolvedLinks<'_, '_> {
                 return Err(LinkStop::Refused("its target can't be read"));
             };
             if target.starts_with('/') {
-                return Err(LinkStop::Refused("it leads out of the repository"));
+                return Err(LinkStop::Refused("it points outside the repository"));
             }
             place.pop();
             rest.extend(target.rsplit('/').map(str::to_owned));

@@ -298,7 +298,7 @@ fn finished(
     let is_typed = found_at.host() == request.typed.host();
     if found_at.scheme() != "https" && !is_typed {
         return Err(answer(
-            "a redirect leads to an address without encryption".to_owned(),
+            "a redirect goes to an address without encryption".to_owned(),
         ));
     }
     let media = response

@@ -95,7 +95,7 @@ impl Workspace {
     /// The skills that fit a task, as `source:name`, and the reasons.
     #[allow(
         clippy::type_complexity,
-        reason = "two lists that are taken apart at once"
+        reason = "two lists that the caller destructures immediately"
     )]
     fn fitting(
         &self,

@@ -315,7 +315,7 @@ impl Workspace {
         Err(Error::unmet("changed-since", message)
             .skill(&card.name)
             .path(&card.place)
-            .hint("type the command again"))
+            .hint("run the command again"))
     }
 
     /// After the bytes are placed: compares them with the plan, stores the approvals, and in a project trusts them.

@@ -99,7 +99,7 @@ fn place(card: &InstallCard) -> String {
 
 fn replaces(card: &InstallCard, before: &ExistingSkill) -> String {
     if card.action == InstallAction::Keep {
-        return "nothing: exactly these files are there".to_owned();
+        return "nothing: exactly these files are already installed".to_owned();
     }
     let version = before
         .version
@@ -210,7 +210,7 @@ fn decision(obstacle: &InstallObstacle) -> String {
             )
         }
         InstallObstacle::Shadows(place) => {
-            format!("there is another skill of this name: {}", one_line(place))
+            format!("there is another skill with this name: {}", one_line(place))
         }
         InstallObstacle::Breaks(why) => one_line(why),
         InstallObstacle::OtherSigner(signer) => {

@@ -322,7 +322,7 @@ pub(crate) fn failed(error: ChangeError) -> Error {
     let message = error.to_string();
     match error {
         ChangeError::Busy => Error::unmet("busy", message)
-            .hint("wait until it has ended, then type the command again"),
+            .hint("wait until it has ended, then run the command again"),
         ChangeError::ChangedSince(path) => Error::unmet(
             "changed-since",
             "not undone: the file was changed after that",

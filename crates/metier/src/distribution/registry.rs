@@ -210,7 +210,8 @@ impl Workspace {
     /// Chooses versions of skills that fit together, with the skills that they require, and downloads them.
     ///
     /// # Errors
-    /// When no registry is configured or has a skill, when no versions fit together, or when a registry fails or contradicts what is known of it.
+    /// When no registry is configured or has a skill, when no versions are compatible, or when a registry fails or contradicts what is
+    /// known of it.
     pub(crate) fn fetch_from_registries(
         &self,
         wanted: &[(String, VersionReq)],
@@ -667,7 +668,7 @@ fn failed(error: RegistryClientError) -> Error {
     let hint = error.hint();
     let result = match &error {
         RegistryClientError::Versions(conflict) => {
-            let result = Error::unmet(error.code(), "no versions of these skills fit together");
+            let result = Error::unmet(error.code(), "no versions of these skills are compatible");
             let facts = conflict.facts.iter();
             facts.fold(result, |result, fact| result.detail(fact.clone()))
         }

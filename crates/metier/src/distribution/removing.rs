@@ -88,10 +88,13 @@ impl Workspace {
         });
         match entry {
             Some(place) if place.starts_with("builtin:") => error
-                .detail("the skill of that name is built in")
+                .detail("the skill with that name is built in")
                 .hint(format!("metier disable {shown}")),
             Some(place) => error
-                .detail(format!("the skill of that name is in {}", one_line(&place)))
+                .detail(format!(
+                    "the skill with that name is in {}",
+                    one_line(&place)
+                ))
                 .hint(format!(
                     "delete that folder yourself, or disable the skill: metier disable {shown}"
                 )),

@@ -1,4 +1,4 @@
-//! Which skills require which skills, as a tree, and why their versions do not fit together.
+//! Which skills require which skills, as a tree, and why their versions are not compatible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::{Error, Workspace, explain};
 pub struct RequirementTree {
     /// The skills that were asked about.
     pub skills: Vec<RequiredSkill>,
-    /// Why no versions fit together, in sentences; empty if they do.
+    /// Why no versions are compatible, in sentences; empty if they do.
     pub conflicts: Vec<String>,
 }
 

@@ -245,7 +245,7 @@ impl Workspace {
         let text = read_text(&signature).map_err(|error| match error.code() {
             "not-found" => Error::unmet(
                 "unsigned",
-                "the package is not signed: there is no signature beside it",
+                "the package is not signed: there is no signature next to it",
             )
             .skill(&package.name)
             .path(&signature),

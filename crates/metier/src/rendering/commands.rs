@@ -41,12 +41,12 @@ fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
         BodyCommandError::Failed(error) => explain::act_failed(&name, error),
         error @ BodyCommandError::Arguments { .. } => {
             unmet("arguments-refused", format!("skill `{name}`: {error}")).hint(format!(
-                "metier show {word} --no-exec leaves its commands as they are written"
+                "metier show {word} --no-exec shows its text without running its commands"
             ))
         }
         error @ BodyCommandError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
             .hint(format!(
-                "metier show {word} --no-exec leaves its commands as they are written"
+                "metier show {word} --no-exec shows its text without running its commands"
             )),
         BodyCommandError::Command { ref stderr, .. }
         | BodyCommandError::Pipeline { ref stderr, .. } => {

@@ -22,7 +22,7 @@ fn left_out(name: &str) -> Error {
     );
     let word = shell_word(name);
     Error::unmet("left-out", message).skill(name).hint(format!(
-        "metier show {word} --no-exec leaves its commands as they are written"
+        "metier show {word} --no-exec shows its text without running its commands"
     ))
 }
 
@@ -38,7 +38,7 @@ mod tests {
         assert!(error.message().contains("the feature `run` is off"));
         assert_eq!(
             error.advice(),
-            Some("metier show 'review pr' --no-exec leaves its commands as they are written")
+            Some("metier show 'review pr' --no-exec shows its text without running its commands")
         );
     }
 }

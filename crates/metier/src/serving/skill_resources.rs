@@ -353,7 +353,7 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(SkillResource, Vec<Vec<u
     let total: u64 = snapshot.files.iter().map(|file| file.size).sum();
     if total > MAX_BYTES {
         return Err(format!(
-            "it has {total} bytes, and hosts need not accept more than {MAX_BYTES}"
+            "it is {total} bytes, and hosts need not accept more than {MAX_BYTES}"
         ));
     }
     let files = snapshot

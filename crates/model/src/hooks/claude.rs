@@ -317,7 +317,7 @@ fn read_command(
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "positive, and a cast stops at the largest number"
+                reason = "positive, and a cast saturates at the largest number"
             )]
             seconds.map(|seconds| seconds.ceil() as u64)
         }

@@ -184,7 +184,7 @@ impl fmt::Display for RefusedPlaceholder {
             ),
             PlaceholderReason::Program => write!(
                 f,
-                "`{name}` is in the place of a program: write the program, and pass it `{name}` as an argument"
+                "`{name}` is used as the program: write the program, and pass it `{name}` as an argument"
             ),
             PlaceholderReason::Assignment => write!(
                 f,

@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<PackageEntries, 
         check_header(entry.header().as_bytes())?;
         let kind = entry.header().entry_type();
         if long_path.is_some() && matches!(kind, EntryType::XGlobalHeader | EntryType::XHeader) {
-            return Err(ambiguous("an extended header belongs to no entry"));
+            return Err(ambiguous("an extended header has no entry"));
         }
         match kind {
             EntryType::XGlobalHeader => {
@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<PackageEntries, 
         }
     }
     if long_path.is_some() {
-        return Err(ambiguous("an extended header belongs to no entry"));
+        return Err(ambiguous("an extended header has no entry"));
     }
     match bytes.get(end..) {
         Some(rest) if rest.len() >= 2 * BLOCK && rest.iter().all(|&byte| byte == 0) => Ok(found),
@@ -185,7 +185,7 @@ fn ambiguous(message: &str) -> ArchiveError {
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "it is what map_err hands over"
+    reason = "`map_err` passes it by value"
 )]
 fn damaged(error: std::io::Error) -> ArchiveError {
     ArchiveError::Damaged(error.to_string())

@@ -298,7 +298,7 @@ fn check_extra(name: &[u8], mut extra: &[u8]) -> Result<(), ArchiveError> {
         let (id, length) = (fields.u16()?, fields.u16()?);
         let value = fields.take(usize::from(length))?;
         match id {
-            ZIP64 => return refuse("has sizes in the form zip64, which no package needs"),
+            ZIP64 => return refuse("has sizes in the zip64 form, which no package needs"),
             AES => return Err(ArchiveError::Encrypted(shown(name))),
             // A version and a checksum are before the name.
             UNICODE_NAME if value.get(5..) != Some(name) => {

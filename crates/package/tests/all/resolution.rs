@@ -73,12 +73,12 @@ fn a_conflict_is_explained() {
     let error = resolve(&wanted(&[("pdf", "^3")]), &available).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no versions fit together: you require pdf ^3; the versions of pdf are 2.0.0, 1.0.0"
+        "no versions are compatible: you require pdf ^3; the versions of pdf are 2.0.0, 1.0.0"
     );
     let error = resolve(&wanted(&[("absent", "*")]), &available).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no versions fit together: you require absent *; there is no skill absent"
+        "no versions are compatible: you require absent *; there is no skill absent"
     );
 }
 

@@ -269,7 +269,7 @@ async fn changing<T: Send + 'static>(
     work: impl FnOnce(&DaemonState, &Changing) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, ApiError> {
     if word.as_ref().is_some_and(|word| word.len() > MAX_WORD) {
-        let message = format!("`progress` has more than {MAX_WORD} bytes");
+        let message = format!("`progress` is longer than {MAX_WORD} bytes");
         return Err(Refusal::usage(message).into());
     }
     let client = StopOnDrop::default();

@@ -40,7 +40,7 @@ async fn content(api: &Api, visit: &PageVisit) -> Result<Markup, ApiRefusal> {
         header.head { div { h1 { "Approvals" } p.faint { "A skill waits up to ten minutes for an answer. Without one the act is refused." } } }
         section #questions data-live-part aria-label="Questions" {
             @if waiting.is_empty() {
-                (empty("No pending requests.", &html! { "A question appears here as soon as a skill asks for something that you did not decide about." }))
+                (empty("No pending requests.", &html! { "A question appears here as soon as a skill asks for something that you have not decided yet." }))
             }
             @for question in &waiting { (card(*question, visit)) }
         }
@@ -77,7 +77,7 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
         form(visit, &act, "/approvals", &fields)
     };
     html! {
-        article.approval id={ "approval-" (encoded(id)) } aria-label={ "Question of the skill " (skill) } {
+        article.approval id={ "approval-" (encoded(id)) } aria-label={ "Question from the skill " (skill) } {
             header {
                 h2 { a href={ "/skills/" (encoded(skill.raw())) } { (skill) } " asks" }
                 span.badge.warn { span aria-hidden="true" { "!" } " " (Quoted::new(&danger)) }

@@ -58,12 +58,12 @@ async fn content(
         button.primary type="submit" { "Start" }
     };
     Ok(html! {
-        header.head { div { h1 { "Chat" } p.faint { "An agent with your skills. It asks before it does what you did not allow." } } }
+        header.head { div { h1 { "Chat" } p.faint { "An agent with your skills. It asks before it does anything that you have not allowed." } } }
         @if let Some(refusal) = refusal { (unstarted(refusal)) }
         div.ask { (form(visit, "sessions", "/chat", &ask)) }
         section #sessions data-live-part aria-labelledby="open" {
             h2 #open { "Sessions" }
-            @if sessions.is_empty() { (empty("No session is open.", &html! { "Give a task above. The model is the one of " code { "metier config agent.model" } "." })) }
+            @if sessions.is_empty() { (empty("No session is open.", &html! { "Give a task above. The model is the one in " code { "metier config agent.model" } "." })) }
             @else {
                 ul.rows { @for one in &sessions {
                     li.row { div.row-head { a.name href={ "/chat/" (encoded(one.text("id").raw())) } { (one.text("title")) } (badge(one.text("state"))) span.small.faint { (time(one.text("started"))) " · " (super::parts::counted(one.number("turns"), "turn")) } } }
@@ -140,7 +140,7 @@ pub(super) async fn conversation(
             div.without-script {
                 @if let Some(text) = row.some_text("text") { (markdown::framed(text.raw(), super::document::Quoted::new("the agent's answer"))) }
                 @if let Some(error) = row.some_text("error") { div.notice.bad { p { (error) } } }
-                @if state == "running" { p.faint { "The agent works. " a href=(back) { "Load again" } } }
+                @if state == "running" { p.faint { "The agent is working. " a href=(back) { "Load again" } } }
             }
         }
         div.ask {

@@ -60,7 +60,7 @@ async fn content(
     };
     let update = html! { button type="submit" { "Look for updates" } };
     Ok(html! {
-        header.head { div { h1 { "Install" } p.faint { "The skill is fetched into quarantine and scanned first. Nothing is placed before you decide." } } }
+        header.head { div { h1 { "Install" } p.faint { "The skill is fetched into quarantine and scanned first. Nothing is installed before you decide." } } }
         @if let Some((_, refusal)) = refused {
             @if offers.is_empty() { (problem(refusal)) }
             @else {
@@ -182,7 +182,7 @@ async fn decision(
         }
     };
     let content = html! {
-        header.head { div { p.crumb { a href="/install" { "Install" } " /" } h1 { (title) "?" } p.faint { (counted(rows.len() as u64, "skill")) ", kept for ten minutes, placed exactly as scanned" } } }
+        header.head { div { p.crumb { a href="/install" { "Install" } " /" } h1 { (title) "?" } p.faint { (counted(rows.len() as u64, "skill")) ", kept for ten minutes, installed exactly as scanned" } } }
         @for note in root.texts("notices").iter().chain(&root.texts("left_out")) { div.notice { p { (hint(*note)) } } }
         @if rows.is_empty() { (empty("There is nothing to decide.", &html! { a href="/install" { "Back" } })) }
         @else { (form(visit, &format!("{verb}/{}", encoded(root.text("plan").raw())), "/install", &cards)) }

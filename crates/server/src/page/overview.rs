@@ -23,7 +23,7 @@ const STATUSES: &[(&str, &str)] = &[
     ("blocked", "blocked by the scanner or by you"),
     ("invalid", "can't be read"),
     ("disabled", "you disabled them"),
-    ("shadowed", "another skill has the name"),
+    ("shadowed", "another skill has the same name"),
 ];
 
 /// How many problems of each status the overview names.

@@ -74,7 +74,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
             }
         }
         @match document.root().at("whole").value().as_bool() {
-            Some(true) => div.notice.good role="status" { p { "✓ The chain is whole: no receipt was changed or removed." } },
+            Some(true) => div.notice.good role="status" { p { "✓ The chain is intact: no receipt was changed or removed." } },
             Some(false) => div.notice.bad role="alert" { p { "✗ The chain is broken. " code.typed data-copy { "metier log --verify" } " names the receipt." } },
             None => {},
         }

@@ -203,7 +203,7 @@ impl Own<'_> {
                 details {
                     summary { "Manifest" }
                     @if !ignored.is_empty() {
-                        p.small.faint { "Without effect in this version: " @for field in &ignored { code { (field) } " " } }
+                        p.small.faint { "Not used in this version: " @for field in &ignored { code { (field) } " " } }
                     }
                     dl.facts {
                         @for (key, value) in manifest.fields() {

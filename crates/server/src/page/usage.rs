@@ -98,11 +98,11 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
         section #usage data-live-part aria-label="Usage" {
             ul.tiles {
                 li { div.tile { span.figure { (grouped(used.len() as u64)) } span.label { "skills that acted" } } }
-                li { div.tile { span.figure { (grouped(never)) } span.label { "ready, never acted" } } }
+                li { div.tile { span.figure { (grouped(never)) } span.label { "ready, without acts" } } }
                 li { div.tile { span.figure { (grouped(tally.days.values().map(|day| day.0).sum())) } span.label { "acts" } } }
                 li { div.tile { span.figure { (grouped(tally.days.values().map(|day| day.1).sum())) } span.label { "refused" } } }
             }
-            @if used.is_empty() { (empty("Nothing was used yet.", &html! { "Try a tool of a skill, or start a " a href="/chat" { "chat" } "." })) }
+            @if used.is_empty() { (empty("Nothing has been used yet.", &html! { "Try a tool of a skill, or start a " a href="/chat" { "chat" } "." })) }
             @else {
                 (plot(&tally.days))
                 h2 { "Used" }
@@ -112,7 +112,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
                 }
             }
             @if !unused.is_empty() {
-                h2 { "Ready, never acted" }
+                h2 { "Ready, without acts" }
                 ul.names {
                     @for row in unused.iter().take(SHOWN) { li { a href={ "/skills/" (encoded(row.text("name").raw())) } { (row.text("name")) } } }
                     @if never > SHOWN as u64 { li.faint { "and " (grouped(never - SHOWN as u64)) " more" } }

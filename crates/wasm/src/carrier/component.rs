@@ -180,7 +180,10 @@ fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
 }
 
 /// `ask` of the interface `host`.
-#[expect(clippy::needless_pass_by_value, reason = "the linker gives it away")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the linker passes it by value"
+)]
 fn ask(
     store: StoreContextMut<'_, Instance>,
     (method, params): (String, String),
@@ -208,10 +211,7 @@ fn wrong(method: &str, why: &str) -> RpcError {
 
 fn json(text: &str) -> Result<Value, String> {
     if text.len() > MAX_FRAME {
-        return Err(format!(
-            "it has {} bytes, more than {MAX_FRAME}",
-            text.len()
-        ));
+        return Err(format!("it is {} bytes, more than {MAX_FRAME}", text.len()));
     }
     serde_json::from_str(text).map_err(|error| shown(&error.to_string()))
 }

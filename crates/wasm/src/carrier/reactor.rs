@@ -216,7 +216,7 @@ impl Exports {
         let start = ptr.cast_unsigned() as usize;
         self.memory.write(&mut store, start, bytes).map_err(|_| {
             broke(format!(
-                "`{ALLOC}({len})` returned {start}, but there are no {len} bytes of memory"
+                "`{ALLOC}({len})` returned {start}, but {len} bytes don't fit into the memory there"
             ))
         })?;
         Ok((ptr, len))
@@ -233,14 +233,14 @@ impl Exports {
         let (start, len) = (usize::try_from(start)?, usize::try_from(len)?);
         if len > MAX_FRAME {
             return Err(broke(format!(
-                "{what} has {len} bytes; a message has at most {MAX_FRAME}"
+                "{what} is {len} bytes; the limit for a message is {MAX_FRAME}"
             )));
         }
         let end = start.saturating_add(len);
         let bytes = self.memory.data(&store).get(start..end);
         let bytes = bytes.ok_or_else(|| {
             broke(format!(
-                "{what} is at {start} and has {len} bytes, but the memory ends before that"
+                "{what} is at {start} and is {len} bytes long, but the memory ends before that"
             ))
         })?;
         Ok(bytes.to_vec())

@@ -144,8 +144,8 @@ fn lies_about_addresses_are_found_out() {
     let cases = [
         (at(0xffff_fff0, 12), "the memory ends before that"),
         (at(196_600, 100), "the memory ends before that"),
-        (at(0, 0xffff_ffff), "a message has at most"),
-        (at(0, 5 << 20), "a message has at most"),
+        (at(0, 0xffff_ffff), "the limit for a message is"),
+        (at(0, 5 << 20), "the limit for a message is"),
         (at(0, 0), "a malformed answer"),
         (at(1, 4), "a malformed answer"),
     ];

@@ -44,39 +44,39 @@ macro_rules! text {
 pub(super) const DOCUMENTS: &[NamedSchema] = &[
     document!(
         "overview",
-        "What `metier --json` prints",
+        "Output of `metier --json`",
         OverviewDocument<'static>
     ),
-    document!("add", "What `metier add --json` prints", InstallDocument),
+    document!("add", "Output of `metier add --json`", InstallDocument),
     document!(
         "agent",
-        "What `metier agent --json` prints",
+        "Output of `metier agent --json`",
         AnswerDocument<'static>
     ),
-    document!("call", "What `metier call --json` prints", CallDocument),
+    document!("call", "Output of `metier call --json`", CallDocument),
     document!(
         "chat",
-        "What `metier chat --list --json` prints",
+        "Output of `metier chat --list --json`",
         ConversationsDocument
     ),
     document!(
         "check",
-        "What `metier check --json` prints",
+        "Output of `metier check --json`",
         CheckDocument<'static>
     ),
     text!(
         "completions",
-        "What `metier completions --json` prints",
+        "Output of `metier completions --json`",
         "script"
     ),
     document!(
         "compose",
-        "What `metier compose --json` prints",
+        "Output of `metier compose --json`",
         ComposeDocument<'static>
     ),
     document!(
         "config",
-        "What `metier config --json` prints",
+        "Output of `metier config --json`",
         ConfigDocument,
         ConfigValue,
         ConfigChangeDocument,
@@ -84,181 +84,157 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
     ),
     document!(
         "deps",
-        "What `metier deps --json` prints",
+        "Output of `metier deps --json`",
         DepsDocument<'static>,
         DepsTreeDocument
     ),
     document!(
         "disable",
-        "What `metier disable --json` prints",
+        "Output of `metier disable --json`",
         SwitchDocument
     ),
-    document!("doctor", "What `metier doctor --json` prints", Doctor),
-    document!(
-        "enable",
-        "What `metier enable --json` prints",
-        SwitchDocument
-    ),
+    document!("doctor", "Output of `metier doctor --json`", Doctor),
+    document!("enable", "Output of `metier enable --json`", SwitchDocument),
     document!(
         "error",
-        "What every command prints with `--json` when it fails",
+        "Output of every command with `--json` when it fails",
         ErrorDocument<'static>
     ),
     document!(
         "eval",
-        "What `metier eval --json` prints",
+        "Output of `metier eval --json`",
         EvalDocument<'static>
     ),
     document!(
         "exec",
-        "What `metier exec --json` prints",
+        "Output of `metier exec --json`",
         ExecDocument<'static>
     ),
     document!(
         "improve",
-        "What `metier improve --json` prints",
+        "Output of `metier improve --json`",
         ImproveDocument<'static>
     ),
-    document!("info", "What `metier info --json` prints", InfoShape),
+    document!("info", "Output of `metier info --json`", InfoShape),
     document!(
         "install",
-        "What `metier install --json` prints",
+        "Output of `metier install --json`",
         InstallDocument
     ),
-    document!("keygen", "What `metier keygen --json` prints", KeyDocument),
+    document!("keygen", "Output of `metier keygen --json`", KeyDocument),
     document!(
         "list",
-        "What `metier list --json` prints",
+        "Output of `metier list --json`",
         ListShape,
         SearchDocument<'static>
     ),
-    document!("log", "What `metier log --json` prints", LogDocument),
+    document!("log", "Output of `metier log --json`", LogDocument),
     document!(
         "login",
-        "What `metier login --json` prints",
+        "Output of `metier login --json`",
         LoginDocument<'static>
     ),
-    text!("man", "What `metier man --json` prints", "page", "path"),
-    document!(
-        "new",
-        "What `metier new --json` prints",
-        NewDocument<'static>
-    ),
+    text!("man", "Output of `metier man --json`", "page", "path"),
+    document!("new", "Output of `metier new --json`", NewDocument<'static>),
     document!(
         "outdated",
-        "What `metier outdated --json` prints",
+        "Output of `metier outdated --json`",
         OutdatedDocument
     ),
-    document!("pack", "What `metier pack --json` prints", PackDocument),
+    document!("pack", "Output of `metier pack --json`", PackDocument),
     document!(
         "permissions",
-        "What `metier permissions --json` prints",
+        "Output of `metier permissions --json`",
         SkillPermissions<'static>,
         AnswersDocument
     ),
     document!(
         "profile",
-        "What `metier profile --json` prints",
+        "Output of `metier profile --json`",
         ProfilesDocument
     ),
     document!(
         "prompt",
-        "What `metier prompt --json` prints",
+        "Output of `metier prompt --json`",
         PromptDocument<'static>
     ),
     document!(
         "publish",
-        "What `metier publish --json` prints",
+        "Output of `metier publish --json`",
         PublishDocument<'static>
     ),
     document!(
         "read",
-        "What `metier read --json` prints",
+        "Output of `metier read --json`",
         ReadDocument<'static>
     ),
-    document!(
-        "remove",
-        "What `metier remove --json` prints",
-        RemoveDocument
-    ),
+    document!("remove", "Output of `metier remove --json`", RemoveDocument),
     document!(
         "rollback",
-        "What `metier rollback --json` prints",
+        "Output of `metier rollback --json`",
         UpdateDocument
     ),
     document!(
         "run",
-        "What `metier run --json` prints",
+        "Output of `metier run --json`",
         AnswerDocument<'static>,
         CallDocument,
         ShowDocument
     ),
     document!(
         "scan",
-        "What `metier scan --json` prints",
+        "Output of `metier scan --json`",
         ScanDocument,
         ScanMessage
     ),
     document!(
         "schema",
-        "What `metier schema --json` prints",
+        "Output of `metier schema --json`",
         SchemasDocument
     ),
     document!(
         "search",
-        "What `metier search --json` prints",
+        "Output of `metier search --json`",
         SearchDocument<'static>
     ),
     document!(
         "select",
-        "What `metier select --json` prints",
+        "Output of `metier select --json`",
         SelectDocument<'static>
     ),
-    document!("show", "What `metier show --json` prints", ShowDocument),
-    document!(
-        "sign",
-        "What `metier sign --json` prints",
-        SignatureDocument
-    ),
+    document!("show", "Output of `metier show --json`", ShowDocument),
+    document!("sign", "Output of `metier sign --json`", SignatureDocument),
     document!(
         "spawn",
-        "What `metier spawn --json` prints",
+        "Output of `metier spawn --json`",
         AnswerDocument<'static>
     ),
-    document!("sync", "What `metier sync --json` prints", SyncDocument),
-    document!("test", "What `metier test --json` prints", TestDocument),
-    document!("tools", "What `metier tools --json` prints", ToolsDocument),
-    document!("trust", "What `metier trust --json` prints", TrustDocument),
-    document!("undo", "What `metier undo --json` prints", ChangesDocument),
-    document!(
-        "update",
-        "What `metier update --json` prints",
-        UpdateDocument
-    ),
+    document!("sync", "Output of `metier sync --json`", SyncDocument),
+    document!("test", "Output of `metier test --json`", TestDocument),
+    document!("tools", "Output of `metier tools --json`", ToolsDocument),
+    document!("trust", "Output of `metier trust --json`", TrustDocument),
+    document!("undo", "Output of `metier undo --json`", ChangesDocument),
+    document!("update", "Output of `metier update --json`", UpdateDocument),
     document!(
         "validate",
-        "What `metier validate --json` prints",
+        "Output of `metier validate --json`",
         ValidateDocument<'static>
     ),
-    document!(
-        "verify",
-        "What `metier verify --json` prints",
-        VerifyDocument
-    ),
+    document!("verify", "Output of `metier verify --json`", VerifyDocument),
     document!(
         "verify-signature",
-        "What `metier verify-signature --json` prints",
+        "Output of `metier verify-signature --json`",
         SignatureDocument
     ),
     document!(
         "why",
-        "What `metier why --json` prints",
+        "Output of `metier why --json`",
         WhyDocument<'static>,
         CollisionsDocument<'static>
     ),
     document!(
         "yank",
-        "What `metier yank --json` prints",
+        "Output of `metier yank --json`",
         YankDocument<'static>
     ),
 ];

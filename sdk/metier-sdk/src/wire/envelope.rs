@@ -300,7 +300,7 @@ fn invalid(why: &str) -> Malformed {
 
 /// A message with more than [`MAX_FRAME`] bytes; it is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the message has {0} bytes; a message has at most {MAX_FRAME}")]
+#[error("the message is {0} bytes; the limit for a message is {MAX_FRAME}")]
 pub struct TooLong(pub usize);
 
 impl TooLong {
@@ -308,7 +308,7 @@ impl TooLong {
     #[must_use]
     pub fn error(self, code: i32, what: &str) -> RpcError {
         let Self(size) = self;
-        let message = format!("{what} has {size} bytes; a message has at most {MAX_FRAME}");
+        let message = format!("{what} is {size} bytes; the limit for a message is {MAX_FRAME}");
         RpcError::new(code, message)
     }
 }
@@ -543,7 +543,9 @@ mod tests {
         };
         assert_eq!(error.code, code::FAILED);
         assert!(
-            error.message.contains("; a message has at most 4194304"),
+            error
+                .message
+                .contains("; the limit for a message is 4194304"),
             "{error}"
         );
     }

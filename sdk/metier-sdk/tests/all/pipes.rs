@@ -156,7 +156,7 @@ fn a_question_that_is_too_long_is_not_asked() {
     let output = result["output"].as_str().unwrap();
     assert!(output.starts_with("the request has 52429"), "{output}");
     assert!(
-        output.ends_with("; a message has at most 4194304"),
+        output.ends_with("; the limit for a message is 4194304"),
         "{output}"
     );
 }

@@ -158,7 +158,7 @@ impl Connection<'_> {
             let left = left(deadline).map_err(late)?;
             client.set_read_timeout(Some(left)).map_err(late)?;
             let count = match client.read(&mut piece) {
-                Ok(0) => return Err(Refused::silently("it ended before a request")),
+                Ok(0) => return Err(Refused::silently("the connection ended before a request")),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(late(error)),
@@ -172,7 +172,7 @@ impl Connection<'_> {
                 ParsedHead::Bad => return Err(Refused::with(400, "this is not an HTTP/1 request")),
                 ParsedHead::Head(..) | ParsedHead::More => {
                     let text = format!(
-                        "the request headers have more than {} bytes",
+                        "the request headers are larger than {} bytes",
                         limits.max_head
                     );
                     return Err(Refused::with(431, text));
@@ -264,7 +264,8 @@ impl Connection<'_> {
         let server = self.reach(&host, port, seen)?;
         let mut client = self.client;
         let established = client.write_all(b"HTTP/1.1 200 Connection Established\r\n\r\n");
-        established.map_err(|_| Refused::silently("it ended before the tunnel was open"))?;
+        established
+            .map_err(|_| Refused::silently("the connection ended before the tunnel was open"))?;
         self.both_ways(&server, false, || {
             let (first, inside) = self.first(&host, port, rest)?;
             let InsideStream::Request(request, length) = inside else {

@@ -106,7 +106,7 @@ fn what_is_too_large_to_be_read_is_not_sent() {
         matches!(refused, Err(SkillProcessError::Answered(_))),
         "{refused:?}"
     );
-    assert!(self::text(refused).contains("a message has at most 4194304"));
+    assert!(self::text(refused).contains("the limit for a message is 4194304"));
     let fine = session.call(method::TOOL, json!({}), &desk, PATIENCE);
     assert_eq!(fine.unwrap(), "ok");
 }

@@ -196,7 +196,7 @@ fn links_out_of_the_repository_submodules_and_odd_names_refuse_their_skill_only(
     }
     assert_eq!(seen[0], "docx");
     assert!(
-        seen[1].contains("`inner` is a link that can't be followed: it leads out of"),
+        seen[1].contains("`inner` is a link that can't be followed: it points outside"),
         "{seen:?}"
     );
     assert!(seen[2].contains("a:b"), "{seen:?}");
@@ -244,17 +244,17 @@ fn a_link_that_stays_in_the_repository_is_its_file() {
 fn a_link_that_leads_elsewhere_refuses_its_skill() {
     needed!(metier_testkit::needs::program("git"));
     for (target, reason) in [
-        ("/etc/passwd", "it leads out of the repository"),
-        ("../../../etc/passwd", "it leads out of the repository"),
+        ("/etc/passwd", "it points outside the repository"),
+        ("../../../etc/passwd", "it points outside the repository"),
         (
             "../../skills/../../repo/SKILL.md",
-            "it leads out of the repository",
+            "it points outside the repository",
         ),
         ("none", "its target does not exist"),
         ("../../.git/config", "its target does not exist"),
-        ("loop", "it leads through too many links"),
-        (".", "it leads to a folder that contains it"),
-        ("../..", "it leads to a folder that contains it"),
+        ("loop", "it goes through too many links"),
+        (".", "it points to a folder that contains it"),
+        ("../..", "it points to a folder that contains it"),
         ("../sub/module", "`loop` is a submodule"),
     ] {
         let user = User::new();
