@@ -313,7 +313,7 @@ impl Bench {
                 fs::remove_dir_all(&root)?;
             }
             corpus::write(&root, size)?;
-            // Writing back hundreds of megabytes beside the first rounds would be measured too.
+            // Writing back hundreds of megabytes next to the first rounds would be measured too.
             let _ = Command::new("sync").status();
             // An index trusts no file that changed in the last two seconds: it is measured in its normal state.
             std::thread::sleep(std::time::Duration::from_millis(2_500));

@@ -1,7 +1,7 @@
 //! `cargo xtask guests`: the tools to build skills as WebAssembly components, and the components that the tests run.
 //!
 //! **Problem.** A component needs a standard library for WebAssembly, and where rustup can't add the target there is none. **Decision.** If
-//! the toolchain has the target, it is used. Otherwise Debian's compiler for web browsers is unpacked beside the build output, with the
+//! the toolchain has the target, it is used. Otherwise Debian's compiler for web browsers is unpacked next to the build output, with the
 //! sources of its library, which cargo then builds; nothing is installed, and root is not required. In both cases the configuration is in
 //! one file for `cargo build --config`, so tests and users build a guest with the same command. The linker of the toolchain produces the
 //! component: there is no step after the build.

@@ -1,7 +1,7 @@
 //! `cargo xtask test --with-model`: one conversation with a real model.
 //!
 //! Not part of the ordinary tests: the weights are 93 MB, and where there is no wheel for this machine llama.cpp is compiled first, which takes
-//! minutes. What is installed goes into a Python of its own beside the build output.
+//! minutes. What is installed goes into a Python of its own next to the build output.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! `cargo xtask quality`: how often the search finds the right skill, and what each part of it contributes.
 //!
 //! The sets are built from copies of public collections, then the program `quality` of `xtask/search-bench` prints the table of
-//! `docs/selection.md`. The sets are other people's work, so they are beside the build output and in no commit.
+//! `docs/selection.md`. The sets are other people's work, so they are next to the build output and in no commit.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};

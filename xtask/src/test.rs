@@ -24,7 +24,7 @@ pub(crate) struct Packages {
     pub(crate) what: &'static str,
     /// Where `package.json` and `package-lock.json` are.
     pub(crate) from: &'static str,
-    /// Where they go, beside the build output.
+    /// Where they go, next to the build output.
     pub(crate) to: &'static str,
     /// One of these exists afterwards, or there is none for this kind of machine.
     pub(crate) programs: &'static [&'static str],
@@ -167,7 +167,7 @@ fn apt_get(arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Our own Python beside the build output, where the tests look for it: nothing of the user's is touched.
+/// Our own Python next to the build output, where the tests look for it: nothing of the user's is touched.
 pub(crate) fn prepare_python(requirements: &Path, folder: &Path) -> Result<()> {
     let wanted = fs::read_to_string(requirements)?;
     let complete = folder.join("complete");

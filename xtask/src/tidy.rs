@@ -270,7 +270,7 @@ fn map(texts: &[ProjectText], exists: impl Fn(&str) -> bool) -> Vec<String> {
     problems
 }
 
-/// The files after "Start reading at" exist, beside the file that names them or in its crate.
+/// The files after "Start reading at" exist, next to the file that names them or in its crate.
 fn pointers(texts: &[ProjectText], exists: impl Fn(&str) -> bool) -> Vec<String> {
     const START: &str = "**Start reading at** ";
     let mut problems = Vec::new();

@@ -1,4 +1,4 @@
-//! The files of the search index, beside the warm index.
+//! The files of the search index, next to the warm index.
 //!
 //! Two files for a set of roots: `base`, and `delta` with later additions. Each is written as a whole to a temporary file and renamed, and
 //! its skills are found by the digest of their bytes, so any two files that survive a crash give correct results. The content is divided

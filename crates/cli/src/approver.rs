@@ -114,7 +114,7 @@ enum LineAnswer {
     Unknown,
 }
 
-/// Reads an answer: in any case, by its letter or its word. An empty line is a no.
+/// Reads an answer: its letter or its word, in upper or lower case. An empty line means no.
 fn read_answer(line: &str) -> LineAnswer {
     LineAnswer::Reply(match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" | "o" | "once" => Reply::Once,

@@ -50,7 +50,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Ends the program at once, from a place that can't return to `main`.
+/// Ends the program immediately, from a place that can't return to `main`.
 #[expect(
     clippy::exit,
     reason = "the one place besides `main` where the program ends"

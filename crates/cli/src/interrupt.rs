@@ -1,8 +1,8 @@
 //! Ctrl-C: stops the current work, not the program.
 //!
 //! **Problem.** A signal can arrive at any moment, so its handler can do next to nothing. **Decision.** It sets the flag that every wait of a
-//! conversation checks. If that flag is still set at the next Ctrl-C, the work has not ended and the program exits at once: nothing that was
-//! acknowledged is lost, and everything that was started ends with it.
+//! conversation checks. If that flag is still set at the next Ctrl-C, the work has not ended and the program exits immediately: nothing
+//! that was acknowledged is lost, and everything that was started ends with it.
 //!
 //! The terminal sends the signal to the program alone: children of skills have their own groups or sessions.
 
@@ -18,7 +18,7 @@ pub(crate) fn listen() -> Result<Cancel, Failure> {
     listen_with(&Arc::default())
 }
 
-/// The same with a flag that others know.
+/// The same with a flag that other code can read.
 pub(crate) fn listen_with(pressed: &Arc<AtomicBool>) -> Result<Cancel, Failure> {
     let pressed = Arc::clone(pressed);
     // They are called in this order: the first press finds the flag down, and raises it.

@@ -151,7 +151,7 @@ fn read_skill(value: serde_json::Value, found_at: &Url) -> Result<ListedSkill, S
     })
 }
 
-/// The files of version 0.1.0, which are in a folder beside the index.
+/// The files of version 0.1.0, which are in a folder next to the index.
 fn read_files(
     files: &[String],
     name: &str,

@@ -1,7 +1,7 @@
 //! Changes of several places that happen as a whole.
 //!
 //! **How.** All names that the change will use are recorded first (`begun`), so that everything it creates can be found and removed. The
-//! new contents are written beside their places, under names that no search for skills enters. Then the change is recorded as `done`: at
+//! new contents are written next to their places, under names that no search for skills enters. Then the change is recorded as `done`: at
 //! that moment it has happened. Afterwards every place is exchanged in one step, and the old content is moved to the folder of kept
 //! content. A process that dies before that moment leaves files that are removed; one that dies after it leaves both records, and the next
 //! [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known by its inode.
@@ -453,7 +453,7 @@ impl Transaction<'_> {
         made.map(|()| self.change)
     }
 
-    /// Writes the new contents beside their places.
+    /// Writes the new contents next to their places.
     fn stage(&mut self) -> Result<(), ChangeError> {
         for (step, content) in self.change.steps.iter_mut().zip(&self.contents) {
             let failed = |error| ChangeError::at(&step.target, error);

@@ -67,7 +67,7 @@ pub(crate) fn resolve(
     find(files, &wanted).ok_or(UnresolvedImport::Missing(wanted))
 }
 
-/// A path below the skill's folder; `None` if it leads outside.
+/// A path below the skill's folder; `None` if it is outside.
 fn join(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

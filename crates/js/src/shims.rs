@@ -69,7 +69,7 @@ const SHIMS: &[ModuleShim] = &[
     shim!("metier:web", [], "web.js"),
     shim!("metier:fetch", [], "fetch.js"),
     shim!("metier:engine", [], "engine.js"),
-    // The SDK: the same file that a program has beside it.
+    // The SDK: the same file that a program has next to it.
     shim!("metier", [], "../../../sdk/typescript/metier.ts"),
     shim!("openclaw/hooks", OPENCLAW_WORDS, "openclaw-hooks.ts"),
 ];

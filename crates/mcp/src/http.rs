@@ -81,7 +81,7 @@ impl CheckedHttpClient {
         }
     }
 
-    /// Sends a request, and returns the response as soon as its head is there.
+    /// Sends a request, and returns the response as soon as its head has arrived.
     async fn send(
         &self,
         method: &str,

@@ -14,7 +14,7 @@
 //! **In → out.** [`ServerEntry`] (the user's configuration) → [`McpConnection`] → [`SkillListing`], [`McpTool`]s, [`McpToolResult`]s.
 //!
 //! **Invariants.** no environment, no home, no date · each connection has its own thread, and ends with it · an address is checked as for
-//! every other request of metier (`metier_host::net`), and a redirect never leads to another host · a server's program is in its own
+//! every other request of metier (`metier_host::net`), and a redirect never goes to another host · a server's program is in its own
 //! process group, which is ended with the connection.
 //!
 //! **Start reading at** `connection.rs`, then `listing.rs`.

@@ -18,7 +18,7 @@ type Paint<'p> = &'p dyn Fn(&str, Tone) -> String;
 
 /// How many files of a kind are named in a question.
 const MAX_NAMED: usize = 10;
-/// How many permissions are in a question, and how much of each, in characters. All of it is a letter away.
+/// The number of permissions that a question lists, and the number of characters of each. One letter shows the rest.
 const MAX_WANTS: usize = 20;
 const MAX_SHOWN: usize = 400;
 const SHOWN_END: usize = 100;

@@ -62,7 +62,7 @@ pub struct SkillCheck {
     pub is_valid: bool,
     /// What the scanner found.
     pub scan: ScannedSkill,
-    /// Its own tests. They are not run if the skill is not valid or blocked.
+    /// Its own tests. They are not run if the skill is invalid or blocked.
     pub tests: Vec<TestResult>,
 }
 

@@ -108,7 +108,7 @@ impl Workspace {
         })
     }
 
-    /// Reads the user's file, changes it, writes it beside and puts it in its place.
+    /// Reads the user's file, changes it, writes the result next to it and replaces it.
     fn change_config(
         &self,
         edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>,

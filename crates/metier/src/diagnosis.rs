@@ -1,4 +1,4 @@
-//! Is this machine in order: configuration, database, sandbox, backends, rules of the scanner, skills.
+//! Checks of this machine: configuration, database, sandbox, backends, rules of the scanner, skills.
 
 mod backends;
 
@@ -41,9 +41,9 @@ pub struct HealthCheck {
 pub enum CheckStatus {
     /// Nothing is wrong.
     Ok,
-    /// Something works with restrictions.
+    /// It works with restrictions.
     Warn,
-    /// Something does not work.
+    /// It does not work.
     Fail,
 }
 
@@ -64,7 +64,7 @@ impl CheckStatus {
 }
 
 impl HealthCheck {
-    /// A check of the program itself, to be shown beside those of [`Workspace::diagnose`].
+    /// A check of the program itself, to be shown together with those of [`Workspace::diagnose`].
     ///
     /// ```
     /// use metier::diagnosis::{CheckStatus, HealthCheck};

@@ -42,7 +42,7 @@ struct ErrorInner {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request could not be met: not found, refused, not valid. The machine is in order.
+    /// The request could not be met: not found, refused, invalid. Nothing is wrong with the machine.
     Unmet,
     /// Wrong usage, or a broken environment: no home directory, a configuration or a database that can't be read.
     Broken,
@@ -51,7 +51,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// The request could not be met: invalid, refused, not found. The machine is in order, and another request can succeed.
+    /// The request could not be met: invalid, refused, not found. Nothing is wrong with the machine, and another request can succeed.
     ///
     /// An example is at [`Error`].
     #[must_use]

@@ -1,4 +1,4 @@
-//! The last good version of each skill that was used, for a program that runs for long.
+//! The last good version of each skill that was used, for a long-running program.
 //!
 //! A skill that is being edited is broken for a while. A client that uses it meanwhile gets the bytes that worked before. They are checked like any others:
 //! the verdict, the pin and the approvals belong to these bytes. Skills that were removed, disabled or blocked have no last good version.

@@ -1,8 +1,8 @@
 //! Verdicts and digests that a long-running program learned since its last list.
 //!
 //! **Problem.** The files of the cache are written as a whole. With ten thousand skills that takes longer than the scan of the skill that is activated.
-//! **Decision.** What is learned is used at once and written later, in one go: before the skills are listed again, and when the program ends. A list
-//! reads the file once, so what was written after it is used from here until the next one.
+//! **Decision.** What is learned is used immediately and written later, in one go: before the skills are listed again, and when the
+//! program ends. A list reads the file once, so what was written after it is used from here until the next one.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The skills of a workspace for a program that runs for long: listed once, and again when something changed.
+//! The skills of a workspace for a long-running program: listed once, and again when something changed.
 //!
 //! **Problem.** A server that lists ten thousand skills for every request spends a tenth of a second on each; one that keeps a list must never answer
 //! from an old one. **Decision.** The kernel queues an event before the write that caused it returns. [`LiveSkills::current`] looks into that queue
@@ -180,8 +180,8 @@ impl Drop for EndsWatching {
 }
 
 impl Workspace {
-    /// The skills of this workspace for a program that runs for long. This returns at once: nothing is listed, and the folders are prepared on
-    /// another thread.
+    /// The skills of this workspace for a long-running program. This returns immediately: nothing is listed, and the folders are prepared
+    /// on another thread.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

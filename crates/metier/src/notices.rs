@@ -51,7 +51,7 @@ pub trait Notices: Send + Sync {
     }
 }
 
-/// Work that can take long, and how far it is. The work counts; an interface looks from time to time.
+/// Work that can take a long time, and its progress. The work counts; an interface looks from time to time.
 ///
 /// ```
 /// use metier::{TaskProgress, WorkKind};
@@ -176,7 +176,7 @@ impl TaskProgress {
             done: self.done.load(Ordering::Relaxed),
             total: self.total,
             bytes,
-            // The announced size of one file of several says nothing about all of them.
+            // The announced size of one file of several does not reveal the total.
             total_bytes: Some(total_bytes).filter(|total| *total > 0 && *total >= bytes),
         }
     }

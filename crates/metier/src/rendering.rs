@@ -37,7 +37,7 @@ pub struct RenderedSkill {
     pub content: String,
     /// Its folder.
     pub directory: String,
-    /// Files beside it.
+    /// Files next to it.
     pub resources: Vec<String>,
     /// The commands that ran for it.
     pub commands: Vec<RanCommand>,

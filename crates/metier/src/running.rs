@@ -15,7 +15,7 @@ pub struct Runnable<'s> {
     pub workflow: Option<String>,
     /// Whether the code of the skill runs, and no agent is needed to follow its text.
     pub is_workflow: bool,
-    /// Whether its author wants a sub-agent to follow its text (`context: fork`).
+    /// Whether a sub-agent should follow its text (`context: fork`).
     pub is_fork: bool,
 }
 

@@ -413,7 +413,7 @@ impl ScanGate {
             let is_settled = match (snapshot.fingerprint, entry.place.fingerprint()) {
                 (None, _) => true,
                 (Some(then), Ok(now)) => now == Some(then),
-                // So many files have no fingerprint; their digest is that of the bytes that were read.
+                // A folder with this many files has no fingerprint; their digest is that of the bytes that were read.
                 (Some(_), Err(ReadError::TooManyFiles { .. })) => true,
                 (Some(_), Err(error)) => return Err(error.into()),
             };

@@ -100,7 +100,7 @@ impl Task {
     }
 }
 
-/// A task beside the skills of a workspace: the result of [`Workspace::select`] and [`Workspace::why`].
+/// A task compared with the skills of a workspace: the result of [`Workspace::select`] and [`Workspace::why`].
 ///
 /// ```no_run
 /// # use metier::selection::Task;

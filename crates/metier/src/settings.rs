@@ -45,7 +45,7 @@ pub struct Settings {
     pub unsandboxed: bool,
     /// Whether every skill is read again instead of trusting the index.
     pub no_index: bool,
-    /// Whether the caller named the file of the configuration: then it must be there.
+    /// Whether the caller named the file of the configuration: then it must exist.
     pub is_config_named: bool,
     /// Whether opening the workspace leaves what killed runs left behind: then opening changes nothing on the disk.
     pub keep_leftovers: bool,

@@ -9,7 +9,7 @@ pub use metier_model::model_text::is_hidden;
 pub use metier_model::template::split_arguments;
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
-/// The meaning of a colour; the words beside it always have the same meaning.
+/// The meaning of a colour; the words next to it always have the same meaning.
 ///
 /// ```
 /// use metier::text::Tone;
@@ -22,7 +22,7 @@ pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Something is in order.
+    /// Everything is fine.
     Good,
     /// Something failed or is dangerous.
     Bad,

@@ -296,7 +296,7 @@ impl WatchedFolders {
         }
     }
 
-    /// Watches the nearest folder above a path for the entry that leads to it.
+    /// Watches the nearest folder above a path for the entry that belongs to it.
     fn follow_entry(&mut self, path: &Path, kind: EntryKind) -> Result<(), Unwatched> {
         let mut upwards = path.ancestors().skip(1);
         let Some(there) = upwards.find(|folder| folder.is_dir()) else {
@@ -578,7 +578,7 @@ fn for_each_waiting(queue: BorrowedFd<'_>, mut call: impl FnMut(&Event<'_>)) {
     }
 }
 
-/// The folder that an entry is, or leads to.
+/// The folder that an entry is, or points to.
 fn folder_at(entry: &fs::DirEntry, level: FolderLevel) -> Option<PathBuf> {
     let kind = entry.file_type().ok()?;
     if level.skips(&entry.file_name()) {

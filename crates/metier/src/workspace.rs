@@ -39,7 +39,7 @@ const MAX_NEW: usize = 64;
 const MAX_NEW_BYTES: u64 = 4 << 20;
 const MAX_NEW_FILES: usize = 1_000;
 
-/// Up to so many skills of a folder have their bodies read when the folder is examined.
+/// Up to this many skills of a folder have their bodies read when the folder is examined.
 const MAX_EXAMINED: usize = 500;
 
 /// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
@@ -613,7 +613,7 @@ impl Workspace {
     }
 }
 
-/// The path without links, if it is there.
+/// The path without links, if it exists.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -652,7 +652,7 @@ pub(crate) fn problem_failure(problem: &ConfigProblem) -> Error {
     )
 }
 
-/// The configuration, layer by layer; and the project's file, if it is there and can't be read.
+/// The configuration, layer by layer; and the project's file, if it exists and can't be read.
 fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<ConfigProblem>), Error> {
     let machine = &settings.machine;
     let mut layers = Vec::new();

@@ -248,7 +248,7 @@ codes! {
     Shadowed = "shadowed", warning, warning;
     /// An optional dependency is not installed.
     DependencyMissing = "dependency-missing", warning, warning;
-    /// Skills depend on each other in a circle.
+    /// Skills depend on each other in a cycle.
     DependencyCycle = "dependency-cycle", warning, warning;
     /// The skill requires tools, and the agent's tools are not known.
     ToolsUnchecked = "tools-unchecked", warning, warning;
@@ -267,7 +267,7 @@ codes! {
     HookForm = "hook-form", warning, warning;
     /// An event or a kind of hook that has no counterpart here.
     HookUnsupported = "hook-unsupported", warning, warning;
-    /// A HOOK.md has no handler beside it.
+    /// A HOOK.md has no handler next to it.
     HookHandlerMissing = "hook-handler-missing", warning, warning;
 }
 

@@ -424,7 +424,7 @@ fn may_be_alike(one: &str, other: &str) -> bool {
     (open || one.len() == other.len()) && one.iter().zip(&other).all(alike)
 }
 
-/// Whether a path contains no part that leads elsewhere.
+/// Whether a path contains no part that points elsewhere.
 fn is_straight(text: &str) -> bool {
     !text
         .split(['/', '\\'])

@@ -34,7 +34,7 @@ pub struct LockedSkill {
     pub registry: Option<String>,
     /// The commit, if it came from a git repository.
     pub commit: Option<String>,
-    /// The digest of the archive, if it came as one.
+    /// The digest of the archive, if the source is one.
     pub archive: Option<Digest>,
     /// The digest of its files, with the edits that the user accepted.
     pub tree: Digest,

@@ -109,7 +109,7 @@ pub struct RegistryRequirement {
 /// A page of skills: the results of a search, or a part of the whole list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistryPage {
-    /// The skills, the best match first; without a query by name.
+    /// The skills, sorted by relevance, or by name if there is no query.
     pub skills: Vec<RegistryMatch>,
     /// The total number on all pages.
     pub total: u64,

@@ -228,7 +228,7 @@ pub enum TreeError {
     /// More than one folder has a manifest.
     #[error("the package contains {} skills: {}", .0.len(), .0.join(", "))]
     ManySkills(Vec<String>),
-    /// A file is beside the skill's folder.
+    /// A file is next to the skill's folder.
     #[error("`{0}` is outside the folder of the skill")]
     Beside(String),
 }

@@ -18,7 +18,7 @@ pub enum DependencyProblem {
         /// The line of the manifest with the dependency.
         line: u32,
     },
-    /// A circular dependency, as positions in the order of the circle.
+    /// A circular dependency, as positions in the order of the cycle.
     Cycle(Vec<usize>),
 }
 
@@ -87,10 +87,10 @@ pub(crate) fn version_fits(dependency: &Dependency, card: &Card) -> bool {
         .is_some_and(|version| range.matches(version))
 }
 
-/// More circles than this are not worth listing.
+/// More cycles than this are not listed.
 const MAX_CIRCLES: usize = 20;
 
-/// Every circle once, starting at its smallest position.
+/// Every cycle once, starting at its smallest position.
 pub(crate) fn circles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
     let mut found = BTreeSet::new();
     let mut done = BTreeSet::new();

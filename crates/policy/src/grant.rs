@@ -570,7 +570,7 @@ fn is_plain_below(path: &str) -> bool {
     names.all(|name| !matches!(name, "" | "." | ".."))
 }
 
-/// Whether a path is absolute, without components that lead elsewhere.
+/// Whether a path is absolute, without components that point elsewhere.
 fn is_plain(path: &Path) -> bool {
     path.is_absolute()
         && path

@@ -2,7 +2,7 @@
 //!
 //! `hub METIER FOLDER`: a registry in this process with a hundred small skills, which the program installs with scans into a new home; the
 //! same skills from a folder, and with the installers `skills` and `openskills` (npm) if they are on PATH; one skill from a folder; the
-//! verification of ten thousand files, beside reading and hashing them; and the resolution of a graph of a thousand skills.
+//! verification of ten thousand files, compared with reading and hashing them; and the resolution of a graph of a thousand skills.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::collections::BTreeMap;

@@ -26,7 +26,7 @@ pub use crate::render::RanCommand;
 /// A skill, ready for a model.
 #[derive(Debug)]
 pub struct RenderedBody {
-    /// Its body and the files beside it.
+    /// Its body and the files next to it.
     pub rendered: Rendered,
     /// The commands that ran.
     pub commands: Vec<RanCommand>,
@@ -235,7 +235,7 @@ impl PermittedRunner<'_> {
     }
 }
 
-/// The input of the shell for a command: its author's text with references, and the values beside it.
+/// The input of the shell for a command: its author's text with references, and the values as separate parameters.
 fn act(command: &BodyCommand<'_>, values: &Values<'_>) -> Result<Act, BodyCommandError> {
     let refuse = |reason: String| BodyCommandError::Arguments {
         command: command.text.to_owned(),

@@ -214,7 +214,7 @@ fn cost_of_lines(lines: &[PromptEntry<'_>], options: &ListingOptions) -> usize {
 
 /// A shorter description would be useless: the skill is only named.
 const SHORTEST: usize = 60;
-/// The length of a description beside those of better skills.
+/// The length of a description when those of better skills are complete.
 const SHORT: usize = 90;
 
 /// Makes the catalog fit into a budget.

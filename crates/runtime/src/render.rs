@@ -19,7 +19,7 @@ const MAX_RESOURCES: usize = 200;
 pub struct Rendered {
     /// The body, with arguments and variables in their places, then the files that the manifest declares under `prompt:`.
     pub body: String,
-    /// The files beside it.
+    /// The files next to it.
     pub resources: Vec<String>,
     /// How many more files there are.
     pub more_resources: usize,
@@ -268,7 +268,7 @@ where
     })
 }
 
-/// The files beside the manifest, up to the limit.
+/// The files next to the manifest, up to the limit.
 fn resources(skill: &LoadedSkill) -> (Vec<String>, usize) {
     let files = &skill.entry.files;
     let manifests = [files.skill_md.as_deref(), files.skill_yaml.as_deref()];
@@ -366,7 +366,7 @@ fn opening(name: &str) -> String {
     format!("<skill_content name=\"{}\">\n", framed(name))
 }
 
-/// The activation in the form for a model: the body, its folder, and the files beside it. A body can't
+/// The activation in the form for a model: the body, its folder, and the files next to it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, place: &SkillLocation, rendered: &Rendered) -> FramedText {

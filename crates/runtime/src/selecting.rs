@@ -35,7 +35,7 @@ pub struct ManifestReading {
     pub mode: Strictness,
     /// Maximum size of a manifest, in bytes.
     pub max_bytes: u64,
-    /// How many threads read.
+    /// The number of threads that read.
     pub threads: usize,
     /// Whether skills that can't be picked are read too, so that their matches can be reported.
     pub everything: bool,

@@ -61,7 +61,7 @@ impl<'f> SkillLinks<'f> {
         let mut parts: Vec<&str> = path.split('/').collect();
         parts.pop();
         for part in target.split('/') {
-            // A link on the path would lead elsewhere.
+            // A link on the path would point elsewhere.
             if self.is_link(&parts) {
                 return None;
             }

@@ -74,7 +74,7 @@ fn is_stranger(scanner: &SkillScanner<'_>, host: &RemoteHost) -> bool {
     ) && !DeclaredContext::new(scanner.about).is_related(host)
 }
 
-/// The first line with one of these keys and a host that the skill does not introduce. A repository beside others is a warning, if the
+/// The first line with one of these keys and a host that the skill does not introduce. One repository among others is a warning, if the
 /// connection is encrypted.
 fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str, keys: &[&str]) {
     let mut start = 0;

@@ -217,7 +217,7 @@ pub enum Chain {
     RemovesTraces,
     /// All secrets of a workflow are sent.
     WorkflowSecrets,
-    /// A link leads to a host that has the name of a known publisher.
+    /// A link points to a host that has the name of a known publisher.
     ImpostorHost,
     /// Data from a socket is run, line by line.
     SocketShell,

@@ -25,15 +25,15 @@ const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 /// The subschemas that a subschema applies, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subschema {
-    /// To the same value.
+    /// Subschemas that apply to the same value.
     pub(crate) same: Vec<u32>,
-    /// To the member with this name.
+    /// Subschemas that apply to the member with a name.
     pub(crate) named: HashMap<String, u32>,
     /// Subschemas that apply to every member.
     pub(crate) members: Vec<u32>,
-    /// To the name of every member.
+    /// Subschemas that apply to the name of every member.
     pub(crate) names: Vec<u32>,
-    /// To the item at this position.
+    /// Subschemas that apply to the item at a position.
     pub(crate) places: Vec<u32>,
     /// Subschemas that apply to every item.
     pub(crate) items: Vec<u32>,
@@ -109,7 +109,7 @@ impl Graph {
     /// All numbers, each one after those that it applies to the same value.
     ///
     /// # Errors
-    /// When there is a circle.
+    /// When there is a cycle.
     pub(crate) fn inside_out(&self) -> Result<Vec<u32>, SchemaRefused> {
         #[derive(Clone, Copy, PartialEq)]
         enum VisitMark {

@@ -93,7 +93,7 @@ pub enum SchemaRefused {
     /// A subschema with an identifier, which changes the meaning of references below it.
     #[error("a subschema has the identifier `{0}`; only the schema as a whole may have an `$id`")]
     Identified(String),
-    /// References that form a circle without a step into the value.
+    /// References that form a cycle without a step into the value.
     #[error("references lead from a subschema back to itself without a step into the value")]
     Circle,
     /// Too many consecutive references.

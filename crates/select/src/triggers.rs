@@ -102,7 +102,7 @@ pub enum Signal {
     Domain,
     /// The task shares words with the name, the description or the body.
     Text,
-    /// The skill was used recently; only counts beside another match.
+    /// The skill was used recently; only counts in addition to another match.
     Used,
 }
 

@@ -72,7 +72,7 @@ impl NestingWalk<'_> {
                     blanks += 1;
                     self.skip(1);
                 }
-                // A line that continues in the next one.
+                // A line that continues on the next one.
                 '\\' if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => {
                     self.line += 1;
                     self.skip(self.rest.find('\n').unwrap_or(0) + 1);
@@ -96,7 +96,7 @@ impl NestingWalk<'_> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// The next token is beside the previous ones, not inside them.
+    /// The next token is at the level of the previous ones, not inside them.
     fn start_again(&mut self) {
         if let Some(count) = self.counts.last_mut() {
             self.open -= std::mem::take(count);

@@ -202,7 +202,7 @@ impl StoreError {
         }
     }
 
-    /// An I/O error of a file beside the database.
+    /// An I/O error of a file next to the database.
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

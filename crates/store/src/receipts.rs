@@ -7,7 +7,7 @@
 //!
 //! An act is two entries of the chain, one before it and one after it (`acts.rs`), and [`Store::receipts`] joins
 //! them. A refusal is one entry, and so is an event that contains acts, such as a call. The oldest entries are moved
-//! into files beside the database (`segments.rs`), and are read from there.
+//! into files next to the database (`segments.rs`), and are read from there.
 //!
 //! **What this can't do.** It contains no secret. A process that can write to the file can drop the triggers and
 //! recompute the chain from any receipt on, truncate it and adjust its end, or restore an older copy of the file: all
@@ -467,7 +467,7 @@ fn bounded(text: &str, most: usize) -> String {
     format!("{kept}… ({} bytes cut)", text.len() - kept.len())
 }
 
-/// The folder beside a database that contains its receipts.
+/// The folder next to a database that contains its receipts.
 pub(crate) fn receipts_folder(database: &std::path::Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-receipts");

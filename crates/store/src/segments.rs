@@ -1,7 +1,7 @@
-//! Segments: older receipts, moved out of the database into files beside it.
+//! Segments: older receipts, moved out of the database into files next to it.
 //!
 //! A database with every receipt of years is slow to copy and to check, and never shrinks. So when there are too many
-//! receipts, the oldest are written to a file that is never changed again, `FIRST-LAST.db` in the folder beside the
+//! receipts, the oldest are written to a file that is never changed again, `FIRST-LAST.db` in the folder next to the
 //! database, and only then removed from the database. Numbers and hashes continue: the first receipt in the database
 //! contains the hash of the last one in the newest segment.
 //!

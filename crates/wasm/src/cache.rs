@@ -29,7 +29,7 @@ const MAGIC: &[u8] = b"metier-wasm-1\n";
 const DIGEST: usize = 32;
 /// The size of the header: the first bytes and the digest.
 const HEAD: usize = MAGIC.len() + DIGEST;
-/// The most code that is read; the rest of a larger file does not match its digest.
+/// The maximum amount of code that is read; the rest of a larger file does not match its digest.
 const LARGEST: u64 = WasmLimits::CODE as u64;
 /// How many files are kept; the oldest are removed.
 const KEPT: usize = 128;

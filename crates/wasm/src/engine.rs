@@ -108,7 +108,7 @@ fn config() -> Config {
         .max_wasm_stack(WasmLimits::STACK)
         .async_stack_size(2 * WasmLimits::STACK)
         .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(FRAMES))
-        // It would be a sixth of the code, for system debuggers and for offsets that are not reported.
+        // This information would add a sixth to the code; only system debuggers and offsets, which are not reported, need it.
         .native_unwind_info(false)
         .generate_address_map(false)
         // Explicit, because compiled code depends on them, with either allocation strategy.

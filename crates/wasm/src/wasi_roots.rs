@@ -55,7 +55,7 @@ impl WasiRoots {
                 why,
             };
             let handle = place.open().map_err(|error| trouble(error.to_string()))?;
-            // The path of the handle, not of the folder: the folder's path can lead elsewhere now.
+            // The path of the handle, not of the folder: the folder's path may point elsewhere now.
             let folder = format!("/proc/self/fd/{}", handle.as_raw_fd());
             builder
                 .preopened_dir(folder, &place.name, perms)

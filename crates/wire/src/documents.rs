@@ -78,7 +78,7 @@ pub struct ShowDocument {
     pub content: String,
     /// Path of the skill's folder.
     pub directory: String,
-    /// The files beside its SKILL.md.
+    /// The files next to its SKILL.md.
     pub resources: Vec<String>,
     /// The commands that ran.
     pub commands: Vec<CommandRow>,

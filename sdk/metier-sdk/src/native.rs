@@ -129,9 +129,9 @@ unsafe extern "C" fn answer(
     let answered = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the host passes what `create` gave it, and one call at a time.
         let skill = unsafe { &mut *skill.cast::<Skill>() };
-        // SAFETY: the host's table is there until this returns.
+        // SAFETY: the host's table is valid until this returns.
         let host = unsafe { &*host };
-        // SAFETY: the request is the host's, and there until this returns.
+        // SAFETY: the request is the host's, and valid until this returns.
         let request = unsafe { read(request) };
         reply(skill, request, &mut Border(host))
     }));
@@ -179,7 +179,7 @@ impl Transport for Border<'_> {
         let request = serde_json::to_vec(request)
             .map_err(|problem| RpcError::new(code::INTERNAL, problem.to_string()))?;
         let answer = (self.0.ask)(self.0.context, Bytes::of(&request));
-        // SAFETY: the host's answer is there until the next question, and is read before that.
+        // SAFETY: the host's answer is valid until the next question, and is read before that.
         let answer = unsafe { read(answer) };
         Message::parse_answer(answer).unwrap_or_else(|malformed| {
             let message = format!("the host's answer is malformed: {malformed}");

@@ -99,7 +99,7 @@ fn targets(metadata: &Value) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A file and the modules in it, each with its path. `owns_folder`: whether its modules are beside it.
+/// A file and the modules in it, each with its path. `owns_folder`: whether its modules are next to it.
 fn follow(file: &Path, prefix: &str, owns_folder: bool, modules: &mut Vec<(PathBuf, String)>) {
     let Ok(text) = fs::read_to_string(file) else {
         return;

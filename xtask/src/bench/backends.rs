@@ -1,6 +1,6 @@
 //! `bench host`, second part: the cost of WebAssembly, libraries and hooks in TypeScript.
 //!
-//! Each backend is measured by a driver. Deno is measured beside our engine in the same minutes, alone and in our sandbox; where it isn't
+//! Each backend is measured by a driver. Deno is measured next to our engine in the same minutes, alone and in our sandbox; where it isn't
 //! installed (`cargo xtask test` does that), those rows report that.
 
 use std::fs;

@@ -361,7 +361,7 @@ impl AgentConversation {
         wanted: &builtin_tools::ActivateInput,
         input: Map<String, Value>,
     ) -> CallJob {
-        // Its own allow-list applies to the tools beside it.
+        // Its own allow-list is for other tools, not for its own workflow.
         let mut rules = self.rules.clone();
         rules.widen(skill);
         let workflow = RequestedTool {

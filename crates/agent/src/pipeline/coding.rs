@@ -8,7 +8,7 @@
 //! - Files that the report calls changed are those that changed.
 //! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; changes that it
 //!   makes anyway have to be undone, or made by the implementer.
-//! - No tool leads out of the conversation: no sub-agent, no further skill.
+//! - No tool leaves the conversation: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ const MAX_FILES: usize = 20;
 
 /// The record of a coding task.
 pub(super) struct CodingTask {
-    /// Skills beside the two whose own tools can't change files.
+    /// Other skills of the set, whose own tools can't change files.
     harmless: Vec<String>,
     specification: Option<Value>,
     /// Calls of the implementer since the current specification.
@@ -95,7 +95,7 @@ impl CodingTask {
         if !self.could_write(tool) {
             return Ok(());
         }
-        // A tool of the program that does more than read leads to other skills or conversations.
+        // A tool of the program that does more than read starts other skills or conversations.
         if tool.skill.is_none() {
             return Err(NotYet::Leads(tool.name.to_owned()));
         }

@@ -5,7 +5,7 @@
 //! links are never followed implicitly, and a FIFO can't block the walk.
 //!
 //! Links to folders are collected on the way and followed afterwards, each target once: so the result depends neither
-//! on threads nor on the order of a directory, and circles end.
+//! on threads nor on the order of a directory, and cycles end.
 
 mod read_skill;
 

@@ -63,7 +63,7 @@ pub(crate) fn hold(
     let terminal = AgentTerminal::open(run, how.format)?;
     let own = resumed.as_ref().map(|one| one.model.clone());
     let model = how.model.clone().or(own);
-    // Better now than after the user has written a page.
+    // A missing model is reported before the user has typed a message.
     let answers = run.model_name(model.as_deref())?;
     let input = InputSource::open(run, inventory)?;
     let mut chat = Chat {

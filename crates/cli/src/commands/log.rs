@@ -18,7 +18,7 @@ use crate::{
 ///
 /// Every act of a skill leaves a receipt, allowed or not, with the digest of the skill. It is written before the act starts
 /// and completed when it ends; until then it is `begun`. --verbose prints exact times. Receipts form a hash chain that reveals a changed or missing receipt: --verify
-/// checks all of them, including older ones in files beside the database.
+/// checks all of them, including older ones in files next to the database.
 #[derive(clap::Args)]
 pub(crate) struct LogArgs {
     /// Only the receipts of this skill

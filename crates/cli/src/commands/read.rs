@@ -10,7 +10,7 @@ use crate::{
 
 /// Print a file of a skill
 ///
-/// The path is relative to the skill's folder and can't lead out of it: `..`, absolute paths, links
+/// The path is relative to the skill's folder and can't leave it: `..`, absolute paths, links
 /// and hard links are refused.
 #[derive(clap::Args)]
 pub(crate) struct ReadArgs {

@@ -84,7 +84,7 @@ impl From<RiskArg> for selection::Risk {
 }
 
 impl Ruled {
-    /// A task with what was named beside it.
+    /// A task with the values that were given with it.
     pub(super) fn task(&self, text: &str, around: &ProjectArgs) -> Task {
         Task {
             files: around.file.clone(),
@@ -106,7 +106,7 @@ impl Ruled {
     }
 }
 
-/// Values beside the task.
+/// Values that are given with the task.
 #[derive(clap::Args, Default)]
 pub(super) struct ProjectArgs {
     /// A file that the task is about, instead of all files of the project

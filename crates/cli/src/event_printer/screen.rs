@@ -19,7 +19,7 @@ use crate::{
     output::{Output, Tone, inert},
 };
 
-/// The sign appears after so much silence, and then moves this often.
+/// The sign appears after this much silence, and then moves this often.
 const SILENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(120);
 const FRAMES: [&str; 8] = ["⣾", "⣽", "⣻", "⢿", "⡿", "⣟", "⣯", "⣷"];

@@ -1,4 +1,4 @@
-//! The files of a new skill. They are beside this file, one folder for each type; `{{words}}` in them are replaced.
+//! The files of a new skill. They are next to this file, one folder for each type; `{{words}}` in them are replaced.
 //!
 //! A new skill is an example before it is anything else: it must be short enough to be read in a minute, and it must work.
 
@@ -48,7 +48,7 @@ pub(crate) struct Made {
     pub(crate) content: String,
 }
 
-/// The guest libraries, as they are shipped beside a skill's code.
+/// The guest libraries, as they are shipped next to a skill's code.
 const PYTHON_GUEST: &str = include_str!("../../../../sdk/python/metier.py");
 const TYPESCRIPT_GUEST: &str = include_str!("../../../../sdk/typescript/metier.ts");
 

@@ -1,6 +1,6 @@
 //! The SDK for Rust, which is part of the program until it is published: a new skill in Rust is built against this copy.
 //!
-//! It is written beside the skill and not into it: every file in a skill's folder is part of the skill.
+//! It is written next to the skill and not into it: every file in a skill's folder is part of the skill.
 
 use std::{fs, io, path::Path};
 

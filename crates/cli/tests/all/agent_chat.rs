@@ -494,7 +494,7 @@ fn a_conversation_is_made_shorter_on_request() {
     );
 }
 
-/// Typed text is stored beside the database and, like the database, is shown to no skill, whatever it was allowed.
+/// Typed text is stored next to the database and, like the database, is shown to no skill, whatever it was allowed.
 #[test]
 fn no_skill_reads_what_was_typed() {
     let mut room = TestAgent::new([

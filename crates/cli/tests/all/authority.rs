@@ -148,7 +148,7 @@ fn column(source: usize, store: Store) -> Vec<Row> {
     rows
 }
 
-/// Compares it with the file beside this one, or writes the file.
+/// Compares it with the file next to this one, or writes the file.
 pub(crate) fn compare(name: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/all")

@@ -14,7 +14,7 @@ const TYPES: &[&str] = &["tool", "prompt", "workflow", "security-rule", "transfo
 fn a_new_library_of_every_type_is_built_and_passes_its_tests() {
     let live = Live::new();
     let context = &live.stage.context;
-    // The SDK is the one that was written beside the skills; all other versions are those of the example.
+    // The SDK is the one that was written next to the skills; all other versions are those of the example.
     let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
     for kind in TYPES {
         let name = format!("new-{kind}");
@@ -55,7 +55,7 @@ fn a_new_program_is_built_beside_the_sdk_that_came_with_it() {
     fs::copy(target.join("debug/new-program"), place).unwrap();
     let tested = context.run(&["test", "new-program"]);
     assert_eq!(tested.code, 0, "{}", tested.snapshot());
-    // Files beside a skill are neither a skill nor part of one.
+    // Files next to a skill are neither a skill nor part of one.
     let listed = context.run(&["--root", ".", "list", "--all"]);
     assert!(listed.stderr.contains("1 skill"), "{}", listed.snapshot());
 }

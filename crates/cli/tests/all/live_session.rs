@@ -39,7 +39,7 @@ use crate::skill_project::{SkillProject, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 
-/// The files that a skill in Python needs beside it.
+/// The files that a skill in Python needs next to it.
 pub(crate) const PYTHON: &str = include_str!("../../../../sdk/python/metier.py");
 
 /// The time limit on a machine that is busy with other work.

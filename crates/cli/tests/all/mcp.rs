@@ -612,7 +612,7 @@ fn a_broken_configuration_is_reported_to_the_model() {
     client.end();
 }
 
-/// The interpreter that `cargo xtask test` prepares beside our own build output.
+/// The interpreter that `cargo xtask test` prepares next to our own build output.
 pub(crate) fn python() -> std::path::PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let python = target.join("python/bin/python");

@@ -150,7 +150,7 @@ fn nothing_that_git_and_its_kin_obey_is_written_by_a_child() {
 #[test]
 fn a_skill_that_may_change_a_repository_commits() {
     needed!(needs::program("git"));
-    // With Landlock alone nothing new can be created beside hooks and settings, so no commit can be created either.
+    // With Landlock alone nothing new can be created next to hooks and settings, so no commit can be created either.
     behind_namespaces(|stage| {
         stage.context.write(
             "skills/c/SKILL.md",
@@ -427,7 +427,7 @@ fn what_a_child_made_is_put_back_by_the_next_run_if_its_own_was_killed() {
     under_every_condition(|stage| {
         stage.scripted("w", EVERYWHERE, MAKES);
         stage.context.dir("sub");
-        // With Landlock alone nothing new can be created beside `skills`, so it is created further down.
+        // With Landlock alone nothing new can be created next to `skills`, so it is created further down.
         stage.context.write(
             "skills/w/scripts/do.sh",
             format!("#!/bin/sh\ncd sub\n{}", MAKES.replace("sub/", "")),

@@ -64,7 +64,7 @@ pub struct StartedChild {
 
 /// A running child. Dropping it kills it, and all that it started.
 pub trait LiveChild: Send {
-    /// Waits this long for its exit, then kills it; all that it started is killed in any case.
+    /// Waits this long for its exit, then kills it; all that it started is killed anyway.
     fn end(self: Box<Self>, patience: Duration) -> ChildEnd;
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum News {
     Unavailable(String),
     /// The sandbox can't be set up for this profile.
     Unfit(String),
-    /// This path of the profile leads to another file or folder now.
+    /// This path of the profile points to another file or folder now.
     Replaced(String),
     /// The listener in the child's network, which comes along with this message.
     Listener,

@@ -191,7 +191,7 @@ pub enum Confinement<'a> {
     Unsandboxed,
 }
 
-/// A placeholder in the arguments of a child; the port of its proxy takes its place.
+/// A placeholder in the arguments of a child; it is replaced by the port of the child's proxy.
 pub const PROXY_PORT: &str = "{metier-proxy-port}";
 
 /// The proxy of a child that has no other access to the network.
@@ -335,7 +335,7 @@ pub enum ChildError {
     /// The profile can't be enforced on the existing files.
     #[error("the sandbox can't be set up: {0}")]
     Unfit(String),
-    /// A path of the profile leads to another file or folder than the one that was checked, or became a link.
+    /// A path of the profile points to a file or folder other than the one that was checked, or became a link.
     #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
     Replaced(String),
     /// The profile allows and forbids the same place.

@@ -114,7 +114,7 @@ impl ChildProgram {
         Ok(())
     }
 
-    /// In a mount namespace the handle of the folder leads outside, around all mounts: the folder must be entered by its name,
+    /// In a mount namespace the handle of the folder refers to the outside, around all mounts: the folder must be entered by its name,
     /// and must then be the same folder.
     fn enter_folder(&self, realm: Realm) -> Result<(), NotStarted> {
         let gone = |error: &dyn std::fmt::Display| {
@@ -126,7 +126,7 @@ impl ChildProgram {
         if let Some((at, copy)) = self.copy()
             && let Ok(inner) = self.path.strip_prefix(at)
         {
-            // The copy is a different folder, on purpose. Its handle leads inside.
+            // The copy is deliberately a different folder. Its handle refers to the inside.
             let folder = exactly_below(copy, inner).map_err(|error| gone(&error))?;
             return rustix::process::fchdir(folder).map_err(|error| gone(&error));
         }

@@ -265,7 +265,7 @@ impl WatchedRoot {
         for (index, part) in name.iter().enumerate() {
             walked.push(part);
             if self.links.iter().any(|(link, _)| *link == walked) {
-                return Ok(None); // was there before, and leads elsewhere
+                return Ok(None); // existed before, and points elsewhere
             }
             let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
             let found = match NamedObject::at(at, part) {

@@ -171,7 +171,7 @@ impl ActExecutor {
                 _ => {}
             }
         }
-        // Whether each is a folder was decided earlier: another object can be there now.
+        // Whether each is a folder was decided earlier: another object may have replaced it.
         let is_folder =
             |path: &&PathBuf| identities.get(*path).is_some_and(|known| known.is_folder);
         let (roots, files) = write.iter().partition::<Vec<_>, _>(is_folder);
@@ -296,7 +296,7 @@ impl ActExecutor {
         self.skill.folder.as_deref().map(|skill| skill.join(".git"))
     }
 
-    /// The places that no permission opens for reading.
+    /// The places that no permission makes readable.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let kernel = self.kernel_places();
         let secret = self.secret().into_iter().chain(self.rooms()).chain(kernel);
@@ -384,7 +384,7 @@ impl ActExecutor {
     }
 
     /// The fixed part of a pattern, if it contains no link: the user approved the name, and a skill or a project could
-    /// make a link lead anywhere. Links above the project and the home are the user's own; no child creates one in `/` itself.
+    /// make a link point anywhere. Links above the project and the home are the user's own; no child creates one in `/` itself.
     pub(super) fn straight(
         &self,
         pattern: &PathPattern,

@@ -136,7 +136,7 @@ pub enum ExecutionError {
         /// `read` or `written`.
         what: &'static str,
     },
-    /// The approved name is a link, and leads elsewhere.
+    /// The approved name is a link that points elsewhere.
     #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
     /// The receipt for the start of the act can't be written.

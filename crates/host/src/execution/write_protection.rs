@@ -38,7 +38,7 @@ impl ActExecutor {
         Ok(false)
     }
 
-    /// The same without the names that lead to it from elsewhere. For a child these are found at its start.
+    /// The same without the links that point to it from elsewhere. For a child these are found at its start.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
         let denied = self.never_read();
@@ -62,7 +62,7 @@ impl ActExecutor {
         })
     }
 
-    /// All steps of all protected names that are known, or are found in writable folders and beside them in the project.
+    /// All steps of all protected names that are known, or are found in writable folders and next to them in the project.
     fn steps(&self) -> Result<HashSet<PathBuf>, ExecutionError> {
         let protection = self.protection();
         let written = self.grant.allowed().iter();

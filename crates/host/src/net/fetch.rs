@@ -2,7 +2,7 @@
 //!
 //! Redirects are followed only here, so that each of them is parsed, admitted, resolved and dialled like the first URL. A hop to
 //! another origin keeps only headers that do not identify the caller: API keys have many names besides `Authorization`. A redirect
-//! never leads from `https:` to `http:`. For a skill each hop to another origin is recorded before it is contacted ([`fetch_recorded`]).
+//! never goes from `https:` to `http:`. For a skill each hop to another origin is recorded before it is contacted ([`fetch_recorded`]).
 //!
 //! The body is returned unchanged, except that `gzip` is decompressed when the request did not ask for an encoding itself.
 //! Status codes are not errors.
@@ -83,7 +83,7 @@ pub enum NetError {
     /// The host is not approved, or it is denied.
     #[error(transparent)]
     Refused(#[from] HostRefusal),
-    /// A redirect leads to a URL that is not allowed.
+    /// A redirect goes to a URL that is not allowed.
     #[error("a redirect points to a URL that is not allowed: {0}")]
     Redirect(HostRefusal),
     /// From `https:` to `http:`.
@@ -336,7 +336,7 @@ struct Followed {
     record: Option<HopRecord>,
 }
 
-/// The record of an origin that a redirect led to. It is complete in any case: what ends otherwise has failed.
+/// The record of an origin that a redirect went to. It is always completed: a request that ends early counts as failed.
 struct HopRecord {
     open: Option<Box<dyn OpenConnection>>,
     seen: ProxyConnection,

@@ -1,7 +1,7 @@
 //! The network that a skill may use: approved hosts, checked on the address that is dialled.
 //!
 //! **Problem.** A name does not determine where a connection ends. `api.example.com` can resolve to the user's router, a redirect
-//! can lead to a cloud's metadata service, `0177.1` is the user's own machine, and a second lookup of the same name can answer
+//! can go to a cloud's metadata service, `0177.1` is the user's own machine, and a second lookup of the same name can answer
 //! differently from the first.
 //!
 //! **Decision.** A target is parsed once, by the rules that browsers use. Its host is compared with the approved ones, its name is

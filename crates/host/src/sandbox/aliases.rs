@@ -1,4 +1,4 @@
-//! Protected places that have other names: links beside the writable folders, and settings of repositories.
+//! Protected places that have other names: links next to the writable folders, and settings of repositories.
 //!
 //! **Problem.** With `file:write(./docs/**)` a child writes `docs/b.md`, and `sub/CLAUDE.md` can be a link to it. With
 //! `core.hooksPath = tools/hooks`, `tools/hooks` has the role of `.git/hooks`. The names of the written files
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::git_settings::{self, Setting};
 
-/// How many entries beside the writable folders are checked.
+/// How many entries next to the writable folders are checked.
 const MOST_BESIDE: usize = 4_000;
 /// How many repositories are read, and how many files of settings for each.
 const MOST_REPOSITORIES: usize = 64;
@@ -32,7 +32,7 @@ const MOST_FILES: usize = 16;
 const MAX_SETTINGS: u64 = 1 << 20;
 
 impl Guard {
-    /// Protected places that follow from the result of a survey, and from files beside its folders.
+    /// Protected places that follow from the result of a survey, and from files next to its folders.
     pub(super) fn elsewhere(&self, survey: &Survey) -> Vec<PathBuf> {
         let written: Vec<PathBuf> = self.roots.iter().chain(&self.files).cloned().collect();
         if written.is_empty() {

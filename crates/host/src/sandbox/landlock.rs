@@ -5,7 +5,7 @@
 //! granting around them.
 //!
 //! A rule is for a file or folder and not for its name. So each is created from a handle, and the skill's copy from the handle of its
-//! mount: by then its path can lead to another folder.
+//! mount: by then its path can refer to another folder.
 //!
 //! [`Mechanism::Landlock`]: super::Mechanism::Landlock
 
@@ -257,7 +257,7 @@ impl LandlockRules {
             Err(trouble) => return Err(trouble),
         };
         let start = path.as_os_str().as_encoded_bytes();
-        // By bytes first: comparing hundreds of paths by their parts takes long.
+        // By bytes first: comparing hundreds of paths component by component is slow.
         let near = |hole: &&&Path| hole.as_os_str().as_encoded_bytes().starts_with(start);
         let inside = holes.iter().filter(near);
         let inside: Vec<&Path> = inside

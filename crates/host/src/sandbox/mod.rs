@@ -1,7 +1,7 @@
 //! The sandbox of a child: the files, network and resources that it can use.
 //!
 //! **Problem.** A skill's code runs with the user's rights. It must see the granted folders, but neither the keys
-//! beside them nor the start-up files through which it would run again later, outside the sandbox.
+//! next to them nor the start-up files through which it would run again later, outside the sandbox.
 //!
 //! **Decision.** A [`SandboxProfile`] is plain data and contains what is allowed; empty means nothing. It is enforced by the kernel, in
 //! several layers that don't trust each other, and by a separate process (the launcher), because a restriction can't be undone:
@@ -16,7 +16,7 @@
 //! | network namespace | every packet; only loopback, which ends at our proxy | [`Mechanism::Namespaces`] |
 //!
 //! Without namespaces, [`Mechanism::Landlock`] uses the first three. Landlock can't exclude a place from an allowed folder, so
-//! there the folder is not allowed as a whole: its other entries are, one by one, and no file can be created beside the
+//! there the folder is not allowed as a whole: its other entries are, one by one, and no file can be created next to the
 //! protected one. Network by proxy is refused. Survivors are killed by a supervisor instead of by the kernel. Without Landlock
 //! the child does not run.
 //!

@@ -158,7 +158,7 @@ fn deny(profile: &SandboxProfile) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Whether a path is a folder or below it. By bytes: this runs thousands of times, for paths without links.
+/// Whether a path is a folder or below it. Compares bytes, since this runs thousands of times, for paths without links.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let [path, folder] = [path, folder].map(|path| path.as_os_str().as_encoded_bytes());
     let rest = path.strip_prefix(folder);

@@ -123,7 +123,7 @@ const FOLDING: &[u32] = &[
 /// The kind of a folder's file system; 0 if unknown.
 fn kind_of(folder: impl AsFd) -> u32 {
     let kind = fstatfs(folder).map_or(0, |found| found.f_type);
-    // The number is a magic one, however wide the field is.
+    // Magic numbers of file systems have 32 bits, even where the field is wider.
     u32::try_from(kind).unwrap_or_default()
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Res
     openat2(folder, path, flags, Mode::empty(), below).map_err(Into::into)
 }
 
-/// The file or folder that a handle leads to.
+/// The file or folder that a handle refers to.
 pub(crate) fn identity(place: impl AsFd) -> std::io::Result<PlaceIdentity> {
     let found = rustix::fs::fstat(place)?;
     Ok(PlaceIdentity {

@@ -97,7 +97,7 @@ const TOOL_ROOTS: &[&str] = &[
     "rtx",
 ];
 
-/// The folders of a program in `…/bin`, beside it.
+/// The folders of a program in `…/bin`, next to it.
 const BESIDE_BIN: &[&str] = &[
     "bin",
     "sbin",
@@ -347,7 +347,7 @@ pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     for folder in path_dirs.iter().filter(|folder| folder.is_absolute()) {
         toolchain(folder, home, &mut found);
         for interpreter in INTERPRETERS {
-            // A program of a virtual environment is a link to the real one, whose library is beside it.
+            // A program of a virtual environment is a link to the real one, whose library is next to it.
             let Some(real) = trails.of(&folder.join(interpreter)).real() else {
                 continue;
             };
@@ -398,7 +398,7 @@ fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
     else {
         return;
     };
-    // `~/bin` is beside the home's files, not beside a toolchain.
+    // `~/bin` is next to the home's files, not next to a toolchain.
     if home != Some(root) && (root.join("lib").is_dir() || root.join("lib64").is_dir()) {
         found.extend(BESIDE_BIN.iter().map(|name| root.join(name)));
     }

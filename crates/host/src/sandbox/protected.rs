@@ -163,7 +163,7 @@ impl Protection {
         names: impl Fn() -> NameSet,
         is_top: impl Fn(&Path) -> bool,
     ) -> bool {
-        // By bytes: comparing paths by their parts takes long.
+        // By bytes: comparing paths component by component is slow.
         let mut places = self.places.iter().map(|place| place.as_os_str());
         if places.any(|place| place == path.as_os_str()) {
             return true;
@@ -351,7 +351,7 @@ fn is_bare_repository(folder: &Path) -> bool {
     !is_git && BARE_REPOSITORY.iter().all(is_part_there)
 }
 
-/// Whether a path is a file beside a `HEAD` that names the folder of a repository's settings.
+/// Whether a path is a file next to a `HEAD` that names the folder of a repository's settings.
 fn is_beside_head(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     let is_listed = name.is_some_and(|name| BESIDE_HEAD.contains(&name));

@@ -28,7 +28,7 @@ const PATH_SIZE: usize = 64;
 /// How many names are looked up in a folder before it is listed.
 const FEW_NAMES: usize = 16;
 
-/// The links and the end that a name leads to.
+/// The links and the target that a name points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trail {
     /// The links on the path, each by a path without links above it.
@@ -125,7 +125,7 @@ impl Trails {
         trail
     }
 
-    /// Keeps where a path leads. If that becomes too much, it starts again: the rest is read again.
+    /// Keeps the target of a path. If there are too many, it starts again: the rest is read again.
     fn keep(&mut self, path: &Path, trail: &Trail) {
         let paths = trail.links.iter().chain([&trail.end]);
         let sizes = paths.map(|path| path.as_os_str().len() + PATH_SIZE);

@@ -97,7 +97,7 @@ fn who_ignores_the_request_to_end_is_ended_within_a_second() {
             assert_eq!(outcome.exit, exit, "{outcome:?}");
             started.elapsed()
         };
-        // A busy machine has delays of its own. A child beside it has the same ones.
+        // A busy machine has delays of its own. A child that runs in parallel has the same ones.
         let tries = (0..5).map(|_| {
             let mut other = TestHome::new(mechanism);
             other.timeout = Duration::from_millis(300 + 1000 + 400);

@@ -1,4 +1,4 @@
-//! A test folder with a fake home beside it, and one function that runs a program there.
+//! A test folder with a fake home next to it, and one function that runs a program there.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -196,7 +196,7 @@ impl SourceFiles for DiskFolder {
     }
 }
 
-/// Whether a link leads to a folder. Only the message depends on it.
+/// Whether a link points to a folder. Only the message depends on it.
 fn link_kind(folder: &OwnedFd, name: &CStr) -> EntryKind {
     match statat(folder, name, AtFlags::empty()) {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {

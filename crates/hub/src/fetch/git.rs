@@ -414,7 +414,7 @@ impl<'a> GitFiles<'a> {
         Ok(resolved.found)
     }
 
-    /// The names of the whole commit: a link can lead out of the typed folder, but not out of the repository.
+    /// The names of the whole commit: a link can point outside the typed folder, but not outside the repository.
     fn commit_names(&self) -> Result<Arc<CommitNames>, FetchError> {
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = &*whole {

@@ -86,7 +86,7 @@ impl ResolvedLinks<'_, '_> {
         Ok(())
     }
 
-    /// The path in the commit that a link leads to, through all further links.
+    /// The path in the commit that a link points to, through all further links.
     fn follow(&self, link: &str) -> Result<String, LinkStop> {
         let mut links = 0;
         let mut place: Vec<String> = Vec::new();

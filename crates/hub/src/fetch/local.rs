@@ -194,7 +194,7 @@ fn read_whole(path: &Path, limit: usize) -> Result<Vec<u8>, FetchError> {
     Ok(bytes)
 }
 
-/// The signature beside an archive.
+/// The signature next to an archive.
 fn sibling_signature(archive: &Path) -> Result<Option<String>, FetchError> {
     let mut name = archive.as_os_str().to_owned();
     name.push(SIGNATURE);

@@ -167,7 +167,7 @@ pub struct SkillOrigin {
     pub registry: Option<String>,
     /// The commit, if it came from a git repository.
     pub commit: Option<String>,
-    /// The digest of the archive, if it came as one.
+    /// The digest of the archive, if the source is one.
     pub archive: Option<Digest>,
     /// The content of the signature's file, if the archive has one. It was not checked.
     pub signature: Option<String>,

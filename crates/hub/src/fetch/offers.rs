@@ -178,7 +178,7 @@ impl OfferSearch<'_> {
         Ok(())
     }
 
-    /// The marketplace of the source. An unreadable one hides no skill.
+    /// The marketplace of the source. If it can't be read, the skills are found anyway.
     fn marketplace(&mut self) -> Result<Option<Marketplace>, FetchError> {
         let place = MARKETPLACE_PATH.to_owned();
         let read = self

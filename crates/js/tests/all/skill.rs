@@ -1,4 +1,4 @@
-//! Skills that contribute their own tools and hooks: the same source as for a program beside `sdk/typescript/metier.ts`.
+//! Skills that contribute their own tools and hooks: the same source as for a program next to `sdk/typescript/metier.ts`.
 
 use serde_json::json;
 

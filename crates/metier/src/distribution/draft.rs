@@ -78,7 +78,7 @@ impl Workspace {
                     })
             })?,
         };
-        // The lock of a project arrives with a clone: a name in it must not lead out of the folder of skills.
+        // The lock of a project arrives with a clone: a name in it must not point outside the folder of skills.
         if let Some(name) = lock.skills.keys().find(|name| !is_folder_name(name)) {
             let message = format!(
                 "the lock can't be used: `{}` can't be the name of a skill's folder",
@@ -252,7 +252,8 @@ impl Workspace {
     }
 }
 
-/// How a project's lock writes a source: a folder in or beside the project is written relative to it, so it is the same for everyone who has both.
+/// How a project's lock writes a source: a folder in or next to the project is written relative to it, so it is the same for everyone who
+/// has both.
 fn seen_from_project(source: &str, project: &Path) -> String {
     let path = Path::new(source);
     let below = |folder: Option<&Path>| path.strip_prefix(folder?).ok();
@@ -263,7 +264,7 @@ fn seen_from_project(source: &str, project: &Path) -> String {
     };
     match project.parent().and_then(Path::parent) {
         Some(_) => relative.to_string_lossy().into_owned(),
-        // In `/`, every path would count as beside the project.
+        // If the project is `/`, every path would be treated as next to the project.
         None => source.to_owned(),
     }
 }

@@ -36,7 +36,7 @@ pub struct UpdateAvailability {
 }
 
 impl UpdateAvailability {
-    /// Whether the source contains something else. A source that could not be fetched says nothing, so this is `false`.
+    /// Whether the source contains something else. A source that could not be fetched is not compared, so this is `false`.
     ///
     /// An example is at [`Workspace::outdated`].
     #[must_use]

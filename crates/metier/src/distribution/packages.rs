@@ -37,7 +37,7 @@ pub struct PackOptions {
     pub output: Option<PathBuf>,
     /// Whether the skill must conform to the Agent Skills specification exactly.
     pub strict: bool,
-    /// Whether a bill of materials is written beside the package.
+    /// Whether a bill of materials is written next to the package.
     pub sbom: bool,
     /// Whether a file with other content is replaced.
     pub replace: bool,

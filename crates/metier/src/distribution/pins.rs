@@ -52,7 +52,7 @@ pub(crate) struct PinProblem {
 }
 
 impl SkillPins {
-    /// Reads both locks. One that can't be used blocks the skills beside it: a pin that is ignored protects nothing.
+    /// Reads both locks. One that can't be used blocks the skills next to it: a pin that is ignored protects nothing.
     pub(crate) fn read(workspace: &Workspace) -> Self {
         let mut all = Self::default();
         for scope in InstallScope::ALL {

@@ -36,9 +36,9 @@ pub use metier_package::registry_api::{
 
 /// The largest file of tokens.
 const MAX_TOKENS: u64 = 1 << 20;
-/// The most skills of one page.
+/// The maximum number of skills on one page.
 const PAGE: u64 = 200;
-/// The most skills that a list of all shows.
+/// The maximum number of skills in a list of all skills.
 const MAX_LISTED: usize = 10_000;
 /// Packages that are downloaded at the same time.
 const PARALLEL: usize = 8;

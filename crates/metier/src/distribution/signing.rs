@@ -106,8 +106,8 @@ impl Workspace {
         Ok((secret, public))
     }
 
-    /// Generates a key to sign packages with. The secret key is written to this file, or to the data folder; the public key beside it. With
-    /// a password the secret key is encrypted.
+    /// Generates a key to sign packages with. The secret key is written to this file, or to the data folder; the public key next to it.
+    /// With a password the secret key is encrypted.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -155,7 +155,7 @@ impl Workspace {
         })
     }
 
-    /// Signs a package; the signature is written beside it. `password` is called if the secret key is encrypted.
+    /// Signs a package; the signature is written next to it. `password` is called if the secret key is encrypted.
     ///
     /// ```no_run
     /// use metier::distribution::{packages::PackOptions, signing::SignOptions};

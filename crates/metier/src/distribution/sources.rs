@@ -359,7 +359,7 @@ impl FetchProgress for FetchedSoFar {
                 let addresses = self.addresses.lock();
                 let mut addresses = addresses.unwrap_or_else(PoisonError::into_inner);
                 let (before, is_announced) = addresses.entry(source.to_owned()).or_default();
-                // A download that begins again was counted already.
+                // A restarted download was counted already.
                 self.work.receive(received.saturating_sub(*before));
                 *before = received.max(*before);
                 if let (Some(total), false) = (total, *is_announced) {

@@ -126,13 +126,13 @@ pub enum SyncAction {
     Link,
     /// A copy was created.
     Copy,
-    /// The right link or copy is there already.
+    /// The right link or copy exists already.
     Keep,
     /// The agent reads the folder of the skill itself.
     Shared,
     /// The link or copy was removed.
     Remove,
-    /// Something else is there, and it was not touched: what.
+    /// Something else exists there and was not changed; the text describes it.
     Leave(&'static str),
 }
 

@@ -136,7 +136,7 @@ impl Workspace {
         })
     }
 
-    /// Whether the user wants everything to stop.
+    /// Whether the user asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.settings.stop.load(Ordering::Acquire)
     }

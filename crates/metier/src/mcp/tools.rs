@@ -13,9 +13,9 @@ use super::servers::ServerPool;
 use crate::{NoticeLevel, Workspace, text::one_line};
 
 const KIND: &str = "tools";
-/// The most tools of a server that a model gets.
+/// The maximum number of tools of a server that a model gets.
 const MAX_TOOLS: usize = 128;
-/// The most bytes of a result.
+/// The maximum size of a result, in bytes.
 const MAX_RESULT: usize = 1 << 20;
 
 /// The tools of all servers, and the connections to call them.

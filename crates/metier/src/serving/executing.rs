@@ -82,7 +82,8 @@ pub struct PlannedWorkflow {
 }
 
 impl Workspace {
-    /// Executes a skill, or one of its workflows, that a model names, with the arguments in one text. The text of a skill is rendered at once, as by
+    /// Executes a skill, or one of its workflows, that a model names, with the arguments in one text. The text of a skill is rendered
+    /// immediately, as by
     /// [`Workspace::render_for_model`]; code is run in a session of the caller.
     ///
     /// ```no_run

@@ -28,7 +28,7 @@ pub struct SkillFilter {
     pub source: Option<Source>,
     /// Only skills with this status.
     pub status: Option<Status>,
-    /// Only skills with this text in their name or description, in any case.
+    /// Only skills with this text in their name or description, ignoring case.
     pub query: Option<String>,
     /// Also skills that a model can't use: shadowed, disabled, invalid, or reserved for users.
     pub all: bool,

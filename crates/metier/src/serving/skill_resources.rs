@@ -104,7 +104,7 @@ pub struct SkillResourceFile {
     pub is_text: bool,
 }
 
-/// The published skills of a program that runs for long, by folder: a skill whose files are in the same state is not read again for a list.
+/// The published skills of a long-running program, by folder: a skill whose files are in the same state is not read again for a list.
 #[derive(Default)]
 pub(crate) struct SkillResourceCache(Mutex<CachedResources>);
 

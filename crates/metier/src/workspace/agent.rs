@@ -21,7 +21,7 @@ impl Workspace {
         Vec::new()
     }
 
-    /// Everything that is there, judged for our own agent, which knows its tools: a skill that needs another one is not ready.
+    /// All skills, judged for our own agent, which knows its tools: a skill that needs another one is not ready.
     pub(crate) fn agent_inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;

@@ -1,4 +1,4 @@
-//! The inventory of a program that runs for long.
+//! The inventory of a long-running program.
 
 use std::{
     collections::BTreeSet,

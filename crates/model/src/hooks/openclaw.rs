@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! hooks/openclaw/handler.ts        with or without a HOOK.md; without one it is called at `agent:bootstrap`
-//! hooks/<name>/HOOK.md             with handler.ts, handler.js, index.ts or index.js beside it
+//! hooks/<name>/HOOK.md             with handler.ts, handler.js, index.ts or index.js next to it
 //! HOOK.md                          a folder that is a skill and a hook at once
 //! ```
 

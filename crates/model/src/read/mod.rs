@@ -241,7 +241,7 @@ fn read_pairs<'a>(
     }
 }
 
-/// A SKILL.md beside a SKILL.yaml is the body; if it has a name, it must be the same.
+/// A SKILL.md next to a SKILL.yaml is the body; if it has a name, it must be the same.
 fn compare_names(
     name: Option<&str>,
     body: FileText<'_>,

@@ -1,4 +1,4 @@
-//! `agents/openai.yaml`, the file that Codex reads beside a SKILL.md.
+//! `agents/openai.yaml`, the file that Codex reads next to a SKILL.md.
 
 use super::{FileText, ManifestDraft};
 use crate::{

@@ -199,7 +199,7 @@ impl CommandFinder {
     }
 
     /// The position of the program among these words is not known: a word that is known only at run time could be it. The first operand
-    /// could be in any case; a later one only if it can be several words.
+    /// always could; a later one only if it can be several words.
     fn unknown_program(&mut self, words: &[ShellWord]) {
         let is_option =
             |word: &&ShellWord| word.literal().is_some_and(|text| text.starts_with('-'));

@@ -1,4 +1,4 @@
-//! Passes values beside a script: the call of a shell.
+//! Passes values to a script as separate parameters: the call of a shell.
 //!
 //! `sh -c SCRIPT metier P1 P2 …`. The first line of the script moves metier's parameters into its own variables and
 //! clears them, so that the author's `$1`, `$@`, `$#` and `shift` see none of them. The text depends only on the

@@ -1,4 +1,4 @@
-//! SKILL.yaml beside SKILL.md.
+//! SKILL.yaml next to SKILL.md.
 
 use metier_model::{DiagnosticSeverity, FileText, Files, Parsed, Strictness};
 

@@ -131,7 +131,7 @@ pub(super) fn conditions(set: &MemberSet<'_>, faults: &mut Faults) {
     }
 }
 
-/// Reports tools by which a skill beside the coding pipeline could write: they are held back until the implementer
+/// Reports tools by which a skill outside the coding pipeline could write: they are held back until the implementer
 /// has run.
 pub(super) fn held(set: &MemberSet<'_>, tools: &ToolPolicy, faults: &mut Faults) {
     let [_, implementer] = CODING_PIPELINE;

@@ -51,8 +51,8 @@ pub(super) fn arrange(
     Vec::new()
 }
 
-/// Pairs of names: the first has to be done before the second starts. From `order`, and for the two skills of a
-/// coding task in any case. A dependency is sorted first, but nothing has to wait for it.
+/// Pairs of names: the first has to be done before the second starts. From `order`, and always for the two skills
+/// of a coding task. A dependency is sorted first, but nothing has to wait for it.
 pub(super) fn waits(set: &MemberSet<'_>, options: ComposeOptions) -> Vec<(String, String)> {
     let names = set.names();
     let named = |name: &str| names.binary_search(&name).is_ok();

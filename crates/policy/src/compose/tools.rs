@@ -19,7 +19,7 @@ pub const SESSION_TOOLS: &[&str] = &[
     "sessions_spawn",
 ];
 
-/// The tools that a skill without any list allows, beside its own.
+/// The tools that a skill without any list allows, in addition to its own.
 const IMPLIED: [&str; 3] = ["glob", "grep", "read"];
 
 /// The tools that only the implementer of a coding task may use.

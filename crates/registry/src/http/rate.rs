@@ -40,7 +40,7 @@ impl RateLimiter {
                 let rate = if *is_read { READS } else { WRITES };
                 refilled(rate, *tokens, *at, now) < rate.burst
             });
-            // All of them are busy. A flood of addresses must not fill the memory, so all are removed.
+            // All of them are in use. A flood of addresses must not fill the memory, so all are removed.
             if left.len() >= MAX_ADDRESSES {
                 left.clear();
             }

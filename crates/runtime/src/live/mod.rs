@@ -615,7 +615,7 @@ impl Runtime {
             self.end_code(active)?;
             return Err(CallError::Withdrawn(active.name().to_owned()));
         }
-        // Taken out, not borrowed: the skill's requests can lead back here.
+        // Taken out, not borrowed: the skill's requests can call this function again.
         let Some(mut session) = active.session.take() else {
             return Err(CallError::Busy(active.name().to_owned()));
         };

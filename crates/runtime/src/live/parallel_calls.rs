@@ -31,7 +31,7 @@ impl Runtime {
             let same = calls.iter().filter(|other| other.skill == call.skill);
             same.count() == 1
         };
-        // The first one is answered first in any case.
+        // The first one is answered first anyway.
         let begin =
             |(at, call): (usize, &PlannedCall<'_>)| at > 0 && alone(call) && self.begin_call(call);
         calls.iter().enumerate().map(begin).collect()

@@ -353,7 +353,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// Whether a path may lead to a file of the skill itself.
+    /// Whether a path may refer to a file of the skill itself.
     pub(super) fn is_own_file(&self, path: &str) -> bool {
         file_name(path).is_some_and(|name| self.own.contains(name.as_str()))
     }

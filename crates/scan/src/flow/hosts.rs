@@ -461,7 +461,7 @@ impl RemoteHost {
     }
 
     /// Whether a variable belongs to the owner of the host: `OPENAI_API_KEY` to `api.openai.com`. Where anyone can register, the name
-    /// says nothing about the owner.
+    /// does not identify the owner.
     #[must_use]
     pub fn owns(&self, variable: &str) -> bool {
         const GENERIC: &[&str] = &[

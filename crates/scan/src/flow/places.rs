@@ -32,7 +32,7 @@ pub(crate) enum PathKind {
 }
 
 impl PathKind {
-    /// Whether the path leads to secrets or private data.
+    /// Whether the path is one of secrets or private data.
     pub(crate) const fn is_secret(self) -> bool {
         matches!(
             self,
@@ -241,7 +241,7 @@ pub(crate) fn may_name_path(text: &str) -> bool {
     TABLE.is_in(text)
 }
 
-/// The parts that lead to secrets, without the slash at the beginning.
+/// The parts of paths to secrets, without the slash at the beginning.
 pub(crate) const SECRET_PARTS: &[&str] = &{
     let mut names = [""; SECRET_COUNT];
     let (mut index, mut count) = (0, 0);

@@ -85,7 +85,7 @@ const MOST_WITHIN: usize = 64;
 pub(crate) const UNKNOWN: char = '\0';
 
 /// Around the name of an unknown value in a string, after [`UNKNOWN`]: a file at a computed path is the same file wherever
-/// the same name leads to it.
+/// the same name refers to it.
 const SYMBOL: char = '\u{1}';
 const LONGEST_SYMBOL: usize = 40;
 

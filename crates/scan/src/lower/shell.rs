@@ -57,7 +57,7 @@ const LINE: usize = 1 << 10;
 /// The parser also needs time quadratic in a pipeline's length; this many pipes are fine in a whole text, a
 /// tenth of them in a paragraph.
 const PIPES: usize = 4_000;
-/// This many are fine beside a mistake; with more, a text must not contain one.
+/// This many are fine together with a mistake; with more, a text must not contain one.
 const FEW_PIPES: usize = 12;
 /// A text gets this many steps of the parser, and one more for this many bytes; scripts need one for 25.
 const STEPS: usize = 2_000;
@@ -103,8 +103,8 @@ pub(crate) fn shell(text: &str, patience: &Patience) -> LoweredProgram {
     program
 }
 
-/// Lowers one text that begins at `base`. If the whole of it is too much for the parser, then in paragraphs; a paragraph that is too
-/// much itself, in lines.
+/// Lowers one text that begins at `base`. A text that is too complex for the parser is split into paragraphs, and such a paragraph
+/// into lines.
 fn piece(text: &str, base: usize, level: usize, left: &Patience, program: &mut LoweredProgram) {
     if lowered(text, PIPES, base, level, left, program) {
         return;

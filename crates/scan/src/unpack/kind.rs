@@ -342,7 +342,7 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["sqlite", "sqlite3", "db"], FileKind::Sqlite),
 ];
 
-/// Whether macOS writes the file beside others: the view of a folder, or the attributes of a file. Nothing runs or reads them
+/// Whether macOS writes the file next to others: the view of a folder, or the attributes of a file. Nothing runs or reads them
 /// elsewhere, and their names and first bytes are both fixed.
 #[must_use]
 pub(crate) fn is_leftover(path: &str, bytes: &[u8]) -> bool {

@@ -76,7 +76,7 @@ impl Sign {
     }
 }
 
-/// The values that were specified beside the task.
+/// The values that were specified in addition to the task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NamedBesideTask<'a> {
     /// The files of the task.
@@ -176,7 +176,7 @@ pub fn coding(task: &str, named: NamedBesideTask<'_>) -> Coding {
 pub(super) struct TaskContext {
     /// The first code in the task, as a phrase.
     pub(super) code: Option<String>,
-    /// The values that were specified beside the task, as a phrase.
+    /// The values that were specified in addition to the task, as a phrase.
     pub(super) named: Option<String>,
 }
 

@@ -12,7 +12,7 @@ pub struct TaskWords {
 }
 
 impl TaskWords {
-    /// In smaller catalogs, the number of skills that contain a word says little about the word.
+    /// In smaller catalogs, the number of skills that contain a word reveals little about the word.
     const MIN_SKILLS: u32 = 100;
 
     pub(super) fn new(list: Vec<TaskWord>, skills: u32) -> Self {

@@ -6,13 +6,13 @@
 /// The weights of the parts of the search. A field of this type is one row of the ablation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchTuning {
-    /// BM25 in name and description: how slowly further occurrences of a word lose weight.
+    /// BM25 in name and description: how much further occurrences of a word add.
     pub head_k1: f32,
-    /// BM25 in name and description: how much less a long text counts.
+    /// BM25 in name and description: how much the length of a text lowers its score.
     pub head_b: f32,
     /// BM25 in the body.
     pub body_k1: f32,
-    /// BM25 in the body: how much less a long text counts.
+    /// BM25 in the body: how much the length of a text lowers its score.
     pub body_b: f32,
     /// The weight of the body against name and description.
     pub body: f32,
@@ -85,7 +85,7 @@ pub(crate) const STOP: &[&str] = &[
     "these", "they", "this", "those", "to", "was", "we", "were", "will", "with", "you", "your",
 ];
 
-/// Words of requests that say little about their subject.
+/// Words of requests that reveal little about their subject.
 pub(crate) const FILLER: &[&str] = &[
     "able",
     "about",

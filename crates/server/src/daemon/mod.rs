@@ -64,7 +64,7 @@ pub struct DaemonOptions {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// The number of sockets that the service manager passed, beginning with handle 3.
     pub passed_sockets: u32,
-    /// Connections at a time, WebSockets included. A further one is closed at once.
+    /// Connections at a time, WebSockets included. A further one is closed immediately.
     pub max_connections: usize,
 }
 
@@ -78,7 +78,7 @@ pub struct DaemonStarted {
     pub token_file: PathBuf,
 }
 
-/// Makes another token for the daemon of a data folder, and returns its file. A running daemon uses it at once.
+/// Makes another token for the daemon of a data folder, and returns its file. A running daemon uses it immediately.
 ///
 /// # Errors
 /// When there is no data folder, or when it can't be written.

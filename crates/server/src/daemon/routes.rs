@@ -424,7 +424,7 @@ fn schema(name: &str, shapes: &mut Map<String, Value>) -> Value {
     reference
 }
 
-/// Definitions are beside the schemas here, not in them.
+/// Definitions are next to the schemas here, not in them.
 fn refer_to_components(value: &mut Value) {
     match value {
         Value::Object(fields) => {

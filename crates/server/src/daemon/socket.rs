@@ -46,7 +46,7 @@ const AT_ONCE: usize = 8;
 const AUTH_TIME: Duration = Duration::from_secs(10);
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// How often a silent client is asked whether it is there, and how long it may say nothing.
+/// How often a silent client is asked whether it is still connected, and how long it may be silent.
 const PING: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(95);
 
@@ -277,7 +277,7 @@ impl SocketClient {
         }
     }
 
-    /// Begins the work of a request; its answer is written when it is there.
+    /// Begins the work of a request; its answer is written when it is ready.
     fn start(&self, id: Value, request: SocketRequest) {
         let (state, answers) = (Arc::clone(&self.state), self.answers.clone());
         let under_way = Arc::clone(&self.under_way);
@@ -309,7 +309,7 @@ impl SocketClient {
         }
     }
 
-    /// Asks a silent client whether it is there.
+    /// Asks a silent client whether it is still connected.
     async fn tick(&mut self, socket: &mut WebSocket) -> Written {
         if self.heard.elapsed() > SILENCE {
             return Err((close_code::AWAY, "the client does not respond"));

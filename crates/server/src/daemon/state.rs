@@ -75,7 +75,7 @@ pub(super) enum WorkLane {
     Long,
 }
 
-/// The most threads for work that blocks.
+/// The maximum number of threads for work that blocks.
 pub(super) fn max_threads() -> usize {
     quick_at_once() + LONG_AT_ONCE + 4
 }

@@ -1,4 +1,4 @@
-//! The text beside a document names the same skills and findings, on lines of their own.
+//! The text next to a document names the same skills and findings, on lines of their own.
 
 use serde_json::json;
 

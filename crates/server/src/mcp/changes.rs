@@ -82,7 +82,7 @@ pub(crate) struct ChangeNews {
 }
 
 impl ChangeNews {
-    /// The news in changes, for a client that wants to know about these resources. Without changes, everything may have changed.
+    /// The changes that concern a client with subscriptions to these resources. Without changes, everything may have changed.
     pub(crate) fn of<'u>(
         changes: Option<&SkillChanges>,
         wanted: impl IntoIterator<Item = &'u String>,

@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     kept: Mutex<KeptReplies>,
     /// The lowest level of messages that the client wants; nothing is sent before it sets one.
     log_level: AtomicU8,
-    /// The resources whose changes it wants to know.
+    /// The resources that it subscribed to.
     subscribed: Mutex<BTreeSet<String>>,
 }
 

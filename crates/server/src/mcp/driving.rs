@@ -85,7 +85,7 @@ impl McpServer {
     }
 
     /// Keeps a call until its client repeats the request with an answer. One that never does is refused when its patience ends. If there are too many,
-    /// the question is refused at once.
+    /// the question is refused immediately.
     fn wait_for(
         &self,
         call: RunningCall,
@@ -167,7 +167,7 @@ async fn elicit(
     }
 }
 
-/// What a client receives about a call that takes long, if it wants to.
+/// The notifications about a long call, for a client that asked for them.
 struct Progress<'c> {
     context: &'c RequestContext<RoleServer>,
     done: f64,

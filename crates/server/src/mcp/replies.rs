@@ -231,7 +231,7 @@ fn longest_list(document: &Value) -> Option<String> {
     found.into_iter().max().map(|(_, pointer)| pointer)
 }
 
-/// The longest start of a text that takes at most so many bytes in a message.
+/// The longest start of a text that takes at most this many bytes in a message.
 fn prefix_of(text: &str, room: usize) -> &str {
     let mut used = 0;
     for (at, letter) in text.char_indices() {

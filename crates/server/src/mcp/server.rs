@@ -1,4 +1,4 @@
-//! The service: one value per client, which answers its requests. What it answers is decided in the modules beside it.
+//! The service: one value per client, which answers its requests. What it answers is decided in the modules next to it.
 
 use std::{
     borrow::Cow,

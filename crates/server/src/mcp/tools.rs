@@ -320,7 +320,7 @@ fn using() -> Vec<ToolRow> {
             name: "read_skill_resource",
             title: "Read a file of a skill",
             description: "Read a file of a skill, such as a reference, a template or a script. activate_skill names \
-                 them. The path can't lead out of the skill's folder.",
+                 them. The path can't leave the skill's folder.",
             properties: json!({
                 "name": name(),
                 "path": {

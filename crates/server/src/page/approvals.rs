@@ -1,4 +1,4 @@
-//! *Approvals*: questions that wait for an answer, as on a terminal and over MCP; and the answers that stay.
+//! *Approvals*: questions that wait for an answer, as on a terminal and over MCP; and the answers that are kept.
 
 use axum::{
     extract::{Path, State},

@@ -2,7 +2,7 @@
 //!
 //! **Problem.** The text is written by a stranger, and is shown in a page with buttons that decide. **Decision.** Markdown becomes
 //! paragraphs, headings, lists, quotes, code, tables and links: elements without classes and attributes, in a frame that names the author.
-//! HTML in it is shown as text. A picture is its description, for loading it would tell its host; a link names the host that it leads to.
+//! HTML in it is shown as text. A picture is its description, for loading it would tell its host; a link names the host that it points to.
 
 use maud::{Markup, html};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};

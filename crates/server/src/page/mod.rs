@@ -1,7 +1,7 @@
 //! The page: what a browser shows of this daemon. See, decide and try.
 //!
-//! **Problem.** A page shows texts of strangers beside buttons that decide about them, in a program that other pages run in too. One text that is not
-//! escaped, or one form that another page can send, is enough to lose. **Decision.** Types do what attention can't:
+//! **Problem.** A page shows texts of strangers next to buttons that decide about them, in a program that other pages run in too. One text
+//! that is not escaped, or one form that another page can send, is enough to lose. **Decision.** Types do what attention can't:
 //!
 //! | who could forget it | what makes that impossible |
 //! |---|---|

@@ -65,7 +65,7 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
         section #counts data-live-part aria-label="Skills by status" {
             @if all == 0 {
                 (empty("There are no skills yet.", &html! {
-                    "Put one into " code { "~/.agents/skills/NAME/SKILL.md" } ", or let " code { "metier new NAME" } " write one. It appears here at once."
+                    "Put one into " code { "~/.agents/skills/NAME/SKILL.md" } ", or let " code { "metier new NAME" } " write one. It appears here immediately."
                 }))
             }
             ul.tiles {
@@ -106,7 +106,7 @@ fn watching(root: Part<'_>) -> Markup {
     html! {
         code { (root.text("project")) } " · "
         @match watch.text("state").raw() {
-            "watched" => { "changes are noticed at once (" (counted(watch.number("folders"), "folder")) ")" }
+            "watched" => { "changes are noticed immediately (" (counted(watch.number("folders"), "folder")) ")" }
             "polled" => { "changes are noticed every few seconds: " (watch.text("reason")) }
             "off" => { "changes are noticed with each request" }
             _ => { "starting to watch the folders" }

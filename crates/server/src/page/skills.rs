@@ -104,7 +104,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
                 @if is_filtered {
                     (empty("No skill matches.", &html! { a href="/skills" { "Show all skills" } ", or describe a task in " a href="/why" { "Why" } "." }))
                 } @else {
-                    (empty("There are no skills yet.", &html! { "Let " code { "metier new NAME" } " write one. It appears here at once." }))
+                    (empty("There are no skills yet.", &html! { "Let " code { "metier new NAME" } " write one. It appears here immediately." }))
                 }
             } @else { (table(&shown)) }
             (pages(start, total, &address))

@@ -68,7 +68,7 @@ impl LoadedCommand {
             .stderr(mouth.clone());
         let wasi = context.build_p1();
         let ended = self.start(engine, wasi, request, &talk, ask);
-        // An answer counts, however the program ended after it.
+        // An answer is valid, whatever the exit status of the program is.
         match (talk.answer(), ended) {
             (Some(answer), _) => answer.map_err(WasmCallError::Answered),
             (None, Ok(code)) => Err(WasmCallError::Exited(code)),

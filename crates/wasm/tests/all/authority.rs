@@ -46,7 +46,7 @@ fn room(folder: &Path, write: bool) -> WasiRoots {
 
 /// `EBADF`: there is no such descriptor.
 const NO_DESCRIPTOR: i32 = 8;
-/// `EPERM`: it leads outside.
+/// `EPERM`: it points outside.
 const OUTSIDE: i32 = 63;
 
 #[test]

@@ -37,7 +37,7 @@ fn a_thousand_instances_leave_nothing() {
     let before = resident();
     (0..500).for_each(|_| both());
     let after = resident();
-    // Other tests run beside this one; two gigabytes were written.
+    // Other tests run in parallel; two gigabytes were written.
     assert!(
         after < before + 200 * 1024,
         "{before} KiB, then {after} KiB"

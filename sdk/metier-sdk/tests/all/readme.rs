@@ -17,7 +17,7 @@ const SCRIPT: &str = r#"
 ← {"jsonrpc":"2.0","id":4,"result":{}}
 "#;
 
-/// The example of a language, beside the file that it needs, in a separate folder.
+/// The example of a language, next to the file that it needs, in a separate folder.
 fn example(language: &str, file: &str, needs: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("readme-{language}"));
     fs::create_dir_all(&folder).unwrap();

@@ -11,7 +11,7 @@ use metier_model::Strictness;
 
 use crate::{World, codes, errors, found, named, only};
 
-/// A folder beside a valid skill: the valid one is still found, and the other one is listed as invalid for this
+/// A folder next to a valid skill: the valid one is still found, and the other one is listed as invalid for this
 /// reason.
 #[track_caller]
 fn invalid(world: &World, code: &str) {

@@ -1,8 +1,8 @@
 //! The model's Markdown, as a terminal shows it while it arrives.
 //!
 //! **Problem.** An answer comes in pieces that end anywhere, and a reader wants to see it grow. **Decision.** Whole lines are read one by
-//! one: the lines of fenced code are shown at once, any other block when it ends. What is shown depends on the lines alone, so it is the
-//! same however the stream is cut. List items, quotes and fences are found here, because they nest and may be long; everything
+//! one: the lines of fenced code are shown immediately, any other block when it ends. What is shown depends on the lines alone, so it is
+//! the same however the stream is cut. List items, quotes and fences are found here, because they nest and may be long; everything
 //! in them is given to the parser one block at a time (`block.rs`). What the parser does not show, such as the
 //! definition of a link, is shown as it was written: no word is lost.
 //!
