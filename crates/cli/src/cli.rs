@@ -1,4 +1,4 @@
-//! What can be typed: the flags that every command takes, and the commands.
+//! The command line: the flags that every command takes, and the commands.
 
 use std::{ffi::OsString, path::PathBuf};
 

@@ -37,7 +37,7 @@ impl Exit {
             Self::Ok => 0,
             Self::Unmet => 1,
             Self::Broken => 2,
-            // What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
+            // The exit code that shells report for a program that Ctrl-C ended: 128 and the number of the signal.
             Self::Interrupted => 130,
             Self::Script(code) => code,
         }

@@ -46,7 +46,7 @@ pub struct CheckReport {
     pub folder_problems: Vec<Diagnostic>,
     /// Skills that did not change, and were not checked.
     pub unchanged: usize,
-    /// What the trigger queries of the skills find, among all skills of the folders.
+    /// The results of the trigger queries of the skills, among all skills of the folders.
     pub queries: EvalReport,
     /// The part of them that must find its skill first.
     pub min_hit_at_1: Option<f64>,
@@ -60,7 +60,7 @@ pub struct SkillCheck {
     pub entry: CatalogEntry,
     /// Whether it is valid.
     pub is_valid: bool,
-    /// What the scanner found.
+    /// The findings of the scanner.
     pub scan: ScannedSkill,
     /// Its own tests. They are not run if the skill is invalid or blocked.
     pub tests: Vec<TestResult>,

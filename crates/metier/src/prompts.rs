@@ -260,7 +260,7 @@ impl Workspace {
         prompt::listing_of(inventory, ordered, how)
     }
 
-    /// What is known about the project, for the order of a catalog.
+    /// Facts about the project, for the order of a catalog.
     pub(crate) fn project_fit(&self) -> ProjectFit {
         let files = project_files(&self.machine.project, ProjectLimits::default());
         let detected = detect(files.files.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! What skills did, and what was refused: receipts in a hash chain.
+//! Acts of skills and refusals: receipts in a hash chain.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! What a name means to `metier run`: a skill, or a workflow of one.
+//! The meaning of a name for `metier run`: a skill, or a workflow of one.
 
 use metier_catalog::CatalogEntry;
 use metier_model::{Card, SkillContext, Strictness, text::shell_word};

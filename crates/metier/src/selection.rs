@@ -130,7 +130,7 @@ pub struct TaskMatches {
     seen: Vec<SituationLanguage>,
     /// The only skill that is asked about, by its entry.
     only: Option<usize>,
-    /// What the search found, best first.
+    /// The results of the search, best first.
     found: FoundSkills,
     /// How many skills could not be scanned in time.
     unscanned: usize,

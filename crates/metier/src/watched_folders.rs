@@ -42,8 +42,8 @@ const MAX_TOUCHED: usize = 4_096;
 const SKIPPED_FOLDERS: [&str; 2] = [GIT, "node_modules"];
 const GIT: &str = ".git";
 
-/// What happens to a file of records that is written or replaced. SQLite opens its files for writing, and as root sets their owner, when it only
-/// reads: those events would make us read the records, and cause the same events again.
+/// The events of a file of records that is written or replaced. SQLite opens its files for writing, and as root sets their owner, when it
+/// only reads: those events would make us read the records, and cause the same events again.
 const WRITTEN: ReadFlags = ReadFlags::MODIFY
     .union(ReadFlags::CREATE)
     .union(ReadFlags::DELETE)

@@ -28,7 +28,7 @@ pub const IGNORE_FILE_RULE: &str =
 /// How many unused ignore files are named.
 const MAX_UNUSED: usize = 10;
 
-/// What a folder has in the place of an ignore file.
+/// The object in a folder in place of an ignore file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreFile {
     /// There is nothing.

@@ -1,4 +1,4 @@
-//! What the runtime writes to the log of the program: events of `tracing`.
+//! The log entries of the runtime: events of `tracing`.
 //!
 //! Without the feature `log`, `tracing` is not built and these functions do nothing.
 #![cfg_attr(

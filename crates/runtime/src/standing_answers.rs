@@ -134,7 +134,7 @@ impl AnswersBehind {
         }
     }
 
-    /// What is allowed about one skill, as of the last comparison.
+    /// The allowed permissions of one skill, as of the last comparison.
     pub(crate) fn allowed(&self, identity: &Identity) -> Vec<Want> {
         let own = self
             .skills

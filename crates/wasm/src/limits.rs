@@ -56,7 +56,7 @@ impl WasmLimits {
     /// The size of the machine code of a skill in bytes.
     pub const CODE: usize = 48 * MIB;
 
-    /// What the engine keeps for one core instance: functions, globals, imports.
+    /// The memory of the engine for one core instance: functions, globals, imports.
     pub(crate) const INSTANCE: usize = MIB;
 
     /// The size of the stack in bytes.

@@ -1,4 +1,4 @@
-//! What all instances and all machine code of this process may take together.
+//! The memory that all instances and all machine code of this process may use together.
 //!
 //! WebAssembly runs in metier's own process, so a limit for each instance is not enough: skills run at the same time and
 //! invoke each other. Whatever a skill can make larger takes its bytes from one budget, and gives them back when it is dropped.

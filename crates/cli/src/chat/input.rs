@@ -1,4 +1,4 @@
-//! What a line in a chat means: a command of the program, or a message to the model.
+//! The meaning of a line in a chat: a command of the program, or a message to the model.
 
 use metier::agent::mentions;
 use metier::skill::Inventory;
@@ -29,7 +29,7 @@ pub(super) enum ChatInput<'l> {
     Wrong(Failure),
 }
 
-/// What a line means. A skill with the name of a command is called with `$`, so that commands always work.
+/// The meaning of a line. A skill with the name of a command is called with `$`, so that commands always work.
 pub(super) fn read<'l>(line: &'l str, inventory: &Inventory) -> ChatInput<'l> {
     let line = line.trim();
     if line.is_empty() {

@@ -26,7 +26,7 @@ pub(super) struct ReasonCause {
     pub(super) hint: Option<String>,
 }
 
-/// What is wrong, the worst first. With `all`, every reason of a skill; otherwise its first one.
+/// The problems, the worst first. With `all`, every reason of a skill; otherwise its first one.
 pub(super) fn causes(inventory: &Inventory, all: bool, output: &Output) -> Vec<ReasonCause> {
     let mut found: Vec<(CauseKey<'_>, Vec<&InventorySkill>)> = Vec::new();
     for status in [Status::Invalid, Status::Blocked, Status::NotReady] {

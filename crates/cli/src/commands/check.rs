@@ -117,7 +117,7 @@ fn print(report: &CheckReport, output: &Output) -> Result<(), Failure> {
     ))
 }
 
-/// What the trigger queries find.
+/// The results of the trigger queries.
 fn print_queries(report: &CheckReport, output: &Output) -> Result<(), Failure> {
     let document = EvalDocument::of(&report.queries);
     eval::print_problems(&document, output)?;
@@ -137,7 +137,7 @@ fn print_queries(report: &CheckReport, output: &Output) -> Result<(), Failure> {
     output.report(&format!("{mark} {line}\n"))
 }
 
-/// What is wrong with a skill, and a line with the result.
+/// The problems of a skill, and a line with the result.
 fn print_skill(skill: &SkillCheck, output: &Output) -> Result<(), Failure> {
     let mut page = String::new();
     let diagnostics = skill.entry.diagnostics.iter();

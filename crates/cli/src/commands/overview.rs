@@ -150,7 +150,7 @@ fn places(run: &CliRun, rows: &[RootRow]) -> String {
     rows.iter().zip(&shown).map(line).collect()
 }
 
-/// What is wrong, the worst first, each with what to type.
+/// The problems, the worst first, each with a command that helps.
 fn troubles(run: &CliRun, inventory: &Inventory) -> String {
     let wrong = causes(inventory, false, &run.output);
     let roots: Vec<String> = inventory

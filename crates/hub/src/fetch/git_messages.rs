@@ -1,4 +1,4 @@
-//! What git reports on stderr, where metier continues in another way.
+//! Messages of git on stderr after which metier continues differently.
 //!
 //! **Problem.** Git ends with 128 for every failure of a fetch, and has no machine-readable form of the reason. **Decision.** The few
 //! messages that lead to a decision are in one table. They can be compared: git runs with `LC_ALL=C` (`host_git.rs`), so they are never

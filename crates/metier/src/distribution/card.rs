@@ -1,4 +1,4 @@
-//! What the user sees before a skill is installed.
+//! The summary that the user sees before a skill is installed.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ use crate::{
 pub struct InstallCard {
     /// The name in the manifest.
     pub name: String,
-    /// What it does, as its author describes it.
+    /// The author's description.
     pub description: String,
     /// The version that its manifest states.
     pub version: Option<String>,
@@ -53,17 +53,17 @@ pub struct InstallCard {
     pub scope: InstallScope,
     /// The folder that it would get.
     pub place: PathBuf,
-    /// What installing it would do.
+    /// The effect of installing it.
     pub action: InstallAction,
     /// The requested permissions, each with the answer so far.
     pub permissions: Vec<InstallCardPermission>,
     /// The result of the scan.
     pub verdict: InstallCardVerdict,
-    /// What is at its place already, which it would replace.
+    /// The existing skill at its place, which it would replace.
     pub before: Option<ExistingSkill>,
     /// Why it is not ready after the installation, such as a missing program.
     pub missing: Vec<String>,
-    /// What the user should check: diagnostics, and names that are nearly the name of another skill.
+    /// Points that the user should check: diagnostics, and names that are nearly the name of another skill.
     pub warnings: Vec<String>,
     /// Why it can't be installed, or which decision it needs.
     pub obstacles: Vec<InstallObstacle>,
@@ -97,7 +97,7 @@ impl InstallCard {
     }
 }
 
-/// What installing a skill would do.
+/// The effect of installing a skill.
 ///
 /// The example of [`InstallAction::as_str`] names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -62,7 +62,7 @@ impl FileChange {
     }
 }
 
-/// What only one of two sets contains, sorted.
+/// The members that only one of two sets contains, sorted.
 ///
 /// An example is at [`SetDifference::is_empty`]; that of [`Workspace::prepare_update`](crate::Workspace::prepare_update) counts new
 /// permissions.

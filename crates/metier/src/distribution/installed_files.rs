@@ -113,7 +113,7 @@ pub(crate) struct PresentSkill {
     exists: bool,
     /// The files, if it is a folder that can be read.
     held: Option<Snapshot>,
-    /// What was changed since it was installed; `None` if that is not known.
+    /// The changes since it was installed; `None` if they are not known.
     edited: Option<ChangedFiles>,
 }
 
@@ -164,7 +164,7 @@ impl PresentSkill {
         self.exists
     }
 
-    /// What installing these bytes would do.
+    /// The effect of installing these bytes.
     pub(crate) fn action(&self, new: Digest) -> InstallAction {
         match (self.exists, self.digest() == Some(new)) {
             (false, _) => InstallAction::Install,
@@ -199,7 +199,7 @@ impl PresentSkill {
         found
     }
 
-    /// What the card shows about it.
+    /// Its representation on the card.
     pub(crate) fn card(
         &self,
         new: &PackageTree,

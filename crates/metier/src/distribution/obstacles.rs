@@ -1,4 +1,4 @@
-//! What prevents the installation of a fetched skill, and what the user should check before.
+//! The obstacles to the installation of a fetched skill, and the points that the user should check before.
 
 use std::{collections::BTreeSet, path::Path};
 

@@ -1,4 +1,4 @@
-//! What an installation would do, and the decisions that it needs.
+//! The effects of an installation, and the decisions that it needs.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What registry clients remember between runs, stored in the database.
+//! The data that registry clients keep between runs, stored in the database.
 
 use metier_hub::registry::{CachedAnswer, MemoryFailure, RegistryMemory};
 use metier_package::registry_api::RegistryLogHead;

@@ -63,7 +63,7 @@ pub type OfferChooser<'c> = &'c dyn Fn(&str, &[SkillOffer]) -> Option<Vec<usize>
 #[derive(Default)]
 pub(crate) struct FetchedSkills {
     pub(crate) skills: Vec<FetchedSkill>,
-    /// What sources name but don't contain, such as a plugin in another repository.
+    /// Items that sources name but don't contain, such as a plugin in another repository.
     pub(crate) notes: Vec<String>,
     /// Skills of a source of which everything was asked for that can't be installed, and why.
     pub(crate) missing: Vec<String>,
@@ -325,7 +325,7 @@ impl Workspace {
 /// Counts the skills that were read, and the bytes of all downloads.
 pub(crate) struct FetchedSoFar {
     work: Arc<TaskProgress>,
-    /// What was received of each address, and whether its size was announced.
+    /// The bytes that were received from each address, and whether its size was announced.
     addresses: Mutex<BTreeMap<String, (u64, bool)>>,
     stop: Arc<AtomicBool>,
 }

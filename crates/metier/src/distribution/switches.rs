@@ -41,7 +41,7 @@ pub struct SwitchedSkill {
     pub is_different: bool,
 }
 
-/// What enabling or disabling skills did.
+/// The result of enabling or disabling skills.
 ///
 /// [`Workspace::switch_skills`] returns it and has an example.
 #[derive(Debug)]

@@ -115,7 +115,7 @@ pub struct SyncedPlace {
     pub agent: String,
     /// Where the skill is for this agent.
     pub place: PathBuf,
-    /// What metier did there, or would do.
+    /// The change at that place, made or planned.
     pub action: SyncAction,
 }
 
@@ -179,16 +179,16 @@ pub struct SyncReport {
     pub change: Option<Change>,
 }
 
-/// What happens at the places of the agents of one skill.
+/// The changes at the places of the agents for one skill.
 pub(crate) struct AgentPlan {
     pub(crate) places: Vec<SyncedPlace>,
-    /// What the lock contains afterwards.
+    /// The content of the lock afterwards.
     agents: Vec<String>,
     /// The digest of the files that the skill has afterwards.
     tree: Digest,
 }
 
-/// What is at the place of an agent.
+/// The object at the place of an agent.
 enum AtPlace {
     Nothing,
     /// A link to the skill's folder.

@@ -36,7 +36,7 @@ pub struct UpdateOptions {
     pub edits: LocalEdits,
 }
 
-/// What happens to files of a skill that were edited since it was installed.
+/// The treatment of files that were edited since their skill was installed.
 ///
 /// The example of [`Workspace::prepare_rollback`] refuses them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What a model learns before it knows the name of a skill: the catalog in its instructions, lists and searches.
+//! The information that a model gets before it knows the name of a skill: the catalog in its instructions, lists and searches.
 //!
 //! **Problem.** Ten thousand skills don't fit into instructions, and a list of them fits into no answer. **Decision.** The instructions name the skills
 //! that are nearest to the project within a budget of tokens, and say how many a search finds besides. [`Workspace::search_for_model`] is the only place

@@ -263,7 +263,7 @@ fn is_same_file(pattern: &[&str], path: &[&str]) -> bool {
     pairs.all(|(pattern, name)| fits(pattern, name))
 }
 
-/// What the next word can be at a position in the pattern.
+/// The possible next words at a position in the pattern.
 #[derive(Clone, Copy)]
 enum Next {
     /// The wanted operand, or an option.
@@ -352,7 +352,7 @@ impl<'p> Positions<'p> {
     }
 }
 
-/// What can follow an option. Of git's options before the subcommand, it is known which have a value.
+/// The words that can follow an option. Of git's options before the subcommand, it is known which have a value.
 fn after(option: &str, is_known: bool, is_git: bool) -> Next {
     match () {
         () if option.contains('=') => Next::Operand,

@@ -610,7 +610,7 @@ fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
     words.into_iter().flat_map(split).collect()
 }
 
-/// What a word could be when the line runs.
+/// The possible values of a word when the line runs.
 fn possible(word: &ShellWord) -> PossibleWord {
     if let Some(text) = word.literal() {
         return PossibleWord::Known(text.into());

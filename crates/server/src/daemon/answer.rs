@@ -149,7 +149,7 @@ fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-/// What a handler returns.
+/// The result of a handler.
 pub(super) type ApiResult = Result<Response, ApiError>;
 
 /// A document as an answer.

@@ -38,7 +38,7 @@ struct KeptEvents {
     is_over: bool,
 }
 
-/// What a reader gets.
+/// The result of a read.
 #[derive(Debug)]
 pub(super) enum NextEvents {
     /// Events in their order.

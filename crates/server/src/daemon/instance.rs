@@ -27,7 +27,7 @@ pub(super) struct InstanceLock {
     file: File,
 }
 
-/// What the lock file states about the daemon that holds it.
+/// The content of the lock file: the daemon that holds it.
 #[derive(Deserialize, Serialize)]
 struct RunningInstance {
     pid: u32,

@@ -11,7 +11,7 @@ const BOUNDS: [u64; 8] = [
     250, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000,
 ];
 
-/// What the daemon counts.
+/// The counters of the daemon.
 #[derive(Default)]
 pub(super) struct Metrics {
     /// Answers by the first digit of their status.

@@ -68,7 +68,7 @@ pub struct DaemonOptions {
     pub max_connections: usize,
 }
 
-/// What is known once the daemon listens.
+/// The facts that are known once the daemon listens.
 pub struct DaemonStarted {
     /// Its address, as `http://127.0.0.1:7717`.
     pub url: String,

@@ -31,7 +31,7 @@ pub(super) struct Operation {
     handler: fn() -> MethodRouter<Arc<DaemonState>>,
 }
 
-/// What an operation answers with.
+/// The kind of answer of an operation.
 #[derive(Clone, Copy)]
 enum AnswerKind {
     /// A document with this status and schema.

@@ -107,7 +107,7 @@ struct SocketClient {
     frames: (f64, Instant),
 }
 
-/// What a socket has to do next.
+/// The next step of a socket.
 enum NextStep {
     Read(Option<Result<Message, axum::Error>>),
     Write(Utf8Bytes),

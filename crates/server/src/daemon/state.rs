@@ -1,4 +1,4 @@
-//! What all requests share: the skills, the events, and a bounded number of threads for work that blocks.
+//! The state that all requests share: the skills, the events, and a bounded number of threads for work that blocks.
 
 use std::{
     collections::HashMap,
@@ -45,7 +45,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// The id for questions of requests that belong to no conversation.
 pub(super) const NO_SESSION: &str = "requests";
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct DaemonState {
     pub(super) live: LiveSkills,
     pub(super) access: Access,

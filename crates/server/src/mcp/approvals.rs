@@ -125,7 +125,7 @@ impl SessionAnswers {
     }
 }
 
-/// What identifies a question about the permissions of a skill.
+/// The identity of a question about the permissions of a skill.
 fn key(question: &ApprovalQuestion) -> Option<String> {
     let ApprovalSubject::Permissions { asked, .. } = &question.subject else {
         return None;

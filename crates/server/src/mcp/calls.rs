@@ -30,7 +30,7 @@ pub(crate) enum CallOutcome {
     Prompt(Result<String, metier::Error>),
 }
 
-/// What happens while a call runs.
+/// An event while a call runs.
 pub(crate) enum CallEvent {
     /// The user has to decide; the call waits.
     Question(Box<OpenQuestion>),
@@ -58,7 +58,7 @@ pub(crate) struct RunningCall {
     pub(crate) stop: Arc<AtomicBool>,
     /// A few words about it, for its progress.
     pub(crate) label: String,
-    /// What was requested, so that an answer belongs to the same request.
+    /// The request, so that an answer is matched to it.
     pub(crate) key: String,
 }
 
@@ -69,7 +69,7 @@ impl RunningCall {
     }
 }
 
-/// What a call needs from its server.
+/// The values that a call needs from its server.
 pub(crate) struct CallSetup {
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) answers: Arc<SessionAnswers>,

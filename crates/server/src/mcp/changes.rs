@@ -74,7 +74,7 @@ fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
     }
 }
 
-/// What changed, for one client: which lists, and which of the resources that it subscribed to.
+/// The changes for one client: which lists, and which of the resources that it subscribed to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChangeNews {
     pub(crate) lists: bool,

@@ -1,4 +1,4 @@
-//! What belongs to one client: the session in which skills run for it, its answers, and long answers that it has not read to the end.
+//! The state of one client: the session in which skills run for it, its answers, and long answers that it has not read to the end.
 //!
 //! A client on a pipe, or with a session of the older HTTP transport, is one connection. Requests of the newer protocol over HTTP are independent of each
 //! other; those with the same caller share a connection from a pool, which ends when it was idle for a while.

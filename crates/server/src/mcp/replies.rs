@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 
 /// The size of an answer, in bytes, unless the caller asks for another one.
 pub(crate) const MAX_ANSWER: usize = 64 << 10;
-/// What a caller can ask for.
+/// The sizes that a caller can request.
 pub(crate) const LEAST_ANSWER: usize = 4 << 10;
 pub(crate) const MOST_ANSWER: usize = 1 << 20;
 
-/// What the frame of an answer takes: the protocol's fields and the sentence about the rest.
+/// The size of the frame of an answer: the protocol's fields and the sentence about the rest.
 const FRAME: usize = 1 << 10;
 
 /// How many answers of one client are kept until the rest is requested, and how many bytes.

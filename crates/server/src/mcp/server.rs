@@ -74,7 +74,7 @@ pub struct McpServer {
     is_http: bool,
 }
 
-/// What all clients of a server share.
+/// The state that all clients of a server share.
 pub(crate) struct McpShared {
     pub(crate) source: Arc<SkillSource>,
     tools: Vec<Tool>,
@@ -294,7 +294,7 @@ fn tool_answer(
     reply.part(offset, limit)
 }
 
-/// What identifies a request: a repeated one has the same.
+/// The identity of a request: a repeated one has the same.
 fn key_of(method: &str, name: &str, arguments: Option<&JsonObject>) -> String {
     let mut arguments = arguments.cloned().unwrap_or_default();
     // These choose a part of the answer.

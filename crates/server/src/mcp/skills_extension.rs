@@ -29,7 +29,7 @@ const LOOKED_AT: usize = 200;
 /// The type of a folder.
 const FOLDER: &str = "inode/directory";
 
-/// What the server can do besides listing skills and giving out one.
+/// The abilities of the server besides listing skills and returning one.
 pub(crate) fn settings() -> JsonObject {
     let mut settings = JsonObject::new();
     settings.insert("directoryRead".to_owned(), true.into());

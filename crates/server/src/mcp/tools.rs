@@ -29,7 +29,7 @@ pub(crate) enum ToolRequest {
     Scan(ScanToolInput),
 }
 
-/// What to search for.
+/// The input of a search.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchToolInput {
@@ -245,7 +245,7 @@ fn cursor() -> Value {
     json!({"type": "string", "description": "The `next_cursor` of the previous page, with the same other arguments."})
 }
 
-/// What was given to a skill.
+/// The schema of the arguments of a skill.
 fn arguments() -> Value {
     json!({
         "type": "string",

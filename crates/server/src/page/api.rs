@@ -27,7 +27,7 @@ pub(super) enum ApiQuestion {
     Compose,
 }
 
-/// What a form of the page does: the method, the path below the interface, and the body.
+/// The action of a form of the page: the method, the path below the interface, and the body.
 pub(super) struct PageAct {
     pub(super) method: Method,
     pub(super) path: String,
@@ -71,7 +71,7 @@ impl ApiRefusal {
     }
 }
 
-/// What the interface answered.
+/// The answer of the interface.
 pub(super) type Answered = Result<Document, ApiRefusal>;
 
 impl Api {

@@ -133,7 +133,7 @@ impl<'a> Quoted<'a> {
         html! { (lines.join("\n")) (Rest(rest)) }
     }
 
-    /// What is shown, and how many characters are not.
+    /// The shown text, and the number of characters that are left out.
     fn cut(self) -> (&'a str, usize) {
         match self.0.char_indices().nth(MAX_SHOWN) {
             None => (self.0, 0),

@@ -15,7 +15,8 @@ use super::{
     parts::problem,
 };
 
-/// What the page may load and do. Nothing inline, nothing from elsewhere, no frames, and no text that becomes markup in a script.
+/// The content security policy of the page. Nothing inline, nothing from other hosts, no frames, and no text that becomes markup in a
+/// script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 

@@ -37,7 +37,7 @@ fn rendered(text: &str) -> Markup {
     }
 }
 
-/// What is in an element that was opened.
+/// The content of an element that was opened.
 struct Inner {
     depth: usize,
 }

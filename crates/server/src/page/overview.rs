@@ -114,7 +114,7 @@ fn watching(root: Part<'_>) -> Markup {
     }
 }
 
-/// What is wrong, with one thing to do about each.
+/// The problems, each with one fix.
 fn troubles_list(troubles: &[(&str, Document)]) -> Markup {
     let count: u64 = troubles
         .iter()

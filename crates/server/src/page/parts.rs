@@ -42,7 +42,7 @@ fn literal(text: Quoted<'_>) -> Markup {
     html! { code.typed data-copy[is_ours] { (text) } }
 }
 
-/// What follows a command in a hint that begins with one.
+/// The words that follow a command in a hint that begins with one.
 const AFTER_COMMAND: &[&str] = &[
     " shows ",
     " lists ",

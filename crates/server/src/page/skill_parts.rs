@@ -17,7 +17,7 @@ use super::{
     schema_form,
 };
 
-/// What the scanner found, each with the place and the evidence.
+/// The findings of the scanner, each with the place and the evidence.
 pub(super) fn findings(root: Part<'_>) -> Markup {
     let (findings, unread) = (root.items("findings"), root.items("unread"));
     html! {
@@ -63,7 +63,7 @@ fn frame(finding: Part<'_>) -> Markup {
     }
 }
 
-/// What it may do, with a decision for each.
+/// Its permissions, with a decision for each.
 pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back: &str) -> Markup {
     let rows = root.items("permissions");
     let answers = answers.items("approvals");
@@ -124,7 +124,7 @@ fn short(digest: Quoted<'_>) -> Quoted<'_> {
     Quoted::new(digest.raw().get(..15).unwrap_or(digest.raw()))
 }
 
-/// What a decision is about: the folder of a skill, since several skills can have its name, and the bytes that the page shows.
+/// The subject of a decision: the folder of a skill, since several skills can have its name, and the bytes that the page shows.
 struct ShownSkill<'p> {
     path: &'p str,
     digest: &'p str,

@@ -29,7 +29,7 @@ pub(super) async fn show(State(api): State<Api>) -> Response {
     }
 }
 
-/// What one skill did.
+/// The acts of one skill.
 #[derive(Default)]
 struct SkillUse<'a> {
     acts: u64,
@@ -38,7 +38,7 @@ struct SkillUse<'a> {
     last: &'a str,
 }
 
-/// What all skills did, by name and by day.
+/// The acts of all skills, by name and by day.
 #[derive(Default)]
 struct UseTally<'a> {
     skills: BTreeMap<&'a str, SkillUse<'a>>,

@@ -64,7 +64,7 @@ pub trait Plugin: Send {
     }
 }
 
-/// What a plugin gets for its activation: the host, and methods to register contributions.
+/// The arguments of a plugin's activation: the host, and methods to register contributions.
 pub struct Context<'a> {
     parts: &'a mut Parts,
     host: Host<'a>,
