@@ -207,7 +207,7 @@ fn edge(from: &str, own: u8, to: &str, layers: &BTreeMap<&str, u8>) -> Option<St
     let door = DOORS.iter().find(|(door, _)| *door == from);
     if door.is_some_and(|(_, known)| !known.contains(&to)) {
         return Some(format!(
-            "`{from}` must not know `{to}`: a door calls the library; add a verb or a type to `crates/metier`"
+            "`{from}` must not know `{to}`: an interface calls the library; add a method or a type to `crates/metier`"
         ));
     }
     (other >= own).then(|| {

@@ -64,7 +64,7 @@ fn sabotage_a_door_does_not_reach_below_the_library() {
         "metier-model",
         "metier-sdk",
     ] {
-        let refusal = format!("must not know `{below}`: a door calls the library");
+        let refusal = format!("must not know `{below}`: an interface calls the library");
         caught(package("metier-cli", &["metier", below]), &refusal);
         caught(package("metier-server", &[below]), &refusal);
     }

@@ -7,7 +7,7 @@
 //! one command → text or JSON.
 //!
 //! **Invariants.** only this crate reads the terminal · a command
-//! parses, calls one verb of the library and prints · exit codes are chosen in `failure.rs`.
+//! parses, calls one method of the library and prints · exit codes are chosen in `failure.rs`.
 //!
 //! **Start reading at** `cli.rs`, then `cli_run.rs`, then `commands/list.rs`.
 #![warn(clippy::exit)]

@@ -1,9 +1,9 @@
 //! # metier — the skill system for LLM agents, as a library
 //!
 //! **Problem.** A program that gives skills to a model has to find them, read them, scan them, ask for permission, run their code in a sandbox and
-//! record what it did. Each step can be forgotten, and then the others are worth nothing.
+//! record what it did. If a program forgets one of these steps, the others are useless.
 //!
-//! **Decision.** A [`Workspace`] is the one way in. It returns only trusted and scanned content, runs only permitted acts, and records
+//! **Decision.** [`Workspace`] is the only entry point. It returns only trusted and scanned content, runs only permitted acts, and records
 //! them.
 //!
 //! ```no_run
@@ -30,17 +30,17 @@
 //! |---|---|---|
 //! | describe the machine | [`Settings::from_env`], [`Settings::of`], [`Workspace::open`] | [`Settings`], [`Machine`] |
 //! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`] | [`Skills`], [`skill`], [`inspection`] |
-//! | find them again and again | [`Workspace::live`], [`Workspace::watch`] | [`LiveSkills`], [`Watch`] |
+//! | keep the list up to date | [`Workspace::live`], [`Workspace::watch`] | [`LiveSkills`], [`Watch`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
 //! | run their own tests | [`Workspace::test`] | [`TestResult`] |
-//! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
-//! | keep them in order | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
+//! | install them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
+//! | update, link and disable them | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | make them easier to find | [`Workspace::evaluate`], [`Workspace::improve`], [`Workspace::collisions`] | [`evaluation`], [`improving`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
 //! | give them to a client of a protocol | [`Workspace::catalog_for_model`], [`Workspace::search_for_model`], [`Workspace::render_for_model`], [`Workspace::execute_for_model`] | [`ExposedSkills`] |
 //! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`], [`worker`] |
-//! | know their tools | [`Workspace::tools`], [`Workspace::all_tools`], [`Session::tools`] | [`ToolList`] |
+//! | list their tools | [`Workspace::tools`], [`Workspace::all_tools`], [`Session::tools`] | [`ToolList`] |
 //! | hold a conversation | [`Workspace::conversation`], [`Workspace::sub_agent`], [`Workspace::conversations`] | [`agent`] |
 //! | use MCP servers | [`Workspace::list_servers`], [`Workspace::login_at_server`] | [`mcp`] |
 //! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
@@ -51,18 +51,18 @@
 //! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`, or name a `metier` binary in
 //! [`Settings::worker`].
 //!
-//! **Lists.** [`Workspace::skills`] lists the skills of the machine; with ten thousand of them that takes a tenth of a second. A verb
+//! **Lists.** [`Workspace::skills`] lists the skills of the machine; with ten thousand of them that takes a tenth of a second. A method
 //! that takes [`&Skills`](Skills) uses that list: [`Workspace::find`], [`Workspace::session`], [`Workspace::tools`],
-//! [`Workspace::select`], [`Workspace::render_for_model`]. A verb that takes only a name lists them again for each call:
+//! [`Workspace::select`], [`Workspace::render_for_model`]. A method that takes only a name lists them again for each call:
 //! [`Workspace::render`], [`Workspace::read`], [`Workspace::inspect`], [`Workspace::compose`], [`Workspace::prompt`],
-//! [`Workspace::permissions`], [`Workspace::exec`]. For a loop or a server, [`Workspace::live`] keeps the list up to date: the verbs of
+//! [`Workspace::permissions`], [`Workspace::exec`]. For a loop or a server, [`Workspace::live`] keeps the list up to date: the methods of
 //! [`CurrentSkills::workspace`] use it and list nothing.
 //!
 //! **Texts.** Names, descriptions and outputs were written by authors of skills. [`Workspace::render`] and [`Workspace::prompt`] return
 //! text that is safe for a model; other texts pass through [`model_text::for_model`] first, and for a terminal through
 //! [`text::one_line`].
 //!
-//! **Errors.** A verb that fails returns an [`Error`] with a stable code for programs; [`Error::code`] lists them.
+//! **Errors.** A method that fails returns an [`Error`] with a stable code for programs; [`Error::code`] lists them.
 //!
 //! **Invariants.** only this crate and the programs read the environment · bytes of a skill are read once, scanned, and then used ·
 //! a [`Workspace`] is `Send + Sync` and cheap to clone.

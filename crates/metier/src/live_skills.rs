@@ -71,7 +71,7 @@ pub struct LiveSkills {
 ///
 /// An example is at [`LiveSkills`].
 pub struct CurrentSkills {
-    /// The workspace at that moment: its verbs use [`CurrentSkills::usable`] and list nothing. One that changes something is called on
+    /// The workspace at that moment: its methods use [`CurrentSkills::usable`] and list nothing. One that changes something is called on
     /// [`Workspace::reopen`].
     pub workspace: Workspace,
     /// Every skill as it is on the disk.
@@ -384,7 +384,7 @@ impl LiveSkills {
         }
     }
 
-    /// Waits until the states of the skills differ from these, or the time is over.
+    /// Waits until the states of the skills differ from these, or the time limit is reached.
     pub(crate) fn await_report(
         &self,
         known: &Arc<SkillStates>,

@@ -44,7 +44,7 @@ const MAX_EXAMINED: usize = 500;
 
 /// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
 ///
-/// The [crate](crate) has an overview of its verbs, and [`Workspace::open`] an example.
+/// The [crate](crate) has an overview of its methods, and [`Workspace::open`] an example.
 #[derive(Clone)]
 pub struct Workspace {
     pub(crate) settings: Arc<Settings>,

@@ -4,11 +4,11 @@
 //! understands.
 //!
 //! **Goals.**
-//! * the same answers as the command line: each request calls one verb of the library;
+//! * the same answers as the command line: each request calls one method of the library;
 //! * an error about a skill is an answer, not a failure of the protocol;
 //! * the server stays responsive while a skill is scanned or activated.
 //!
-//! **In → out.** JSON-RPC, on stdin and stdout or over HTTP, and the HTTP and WebSocket of the daemon → the verbs of
+//! **In → out.** JSON-RPC, on stdin and stdout or over HTTP, and the HTTP and WebSocket of the daemon → the methods of
 //! [`Workspace`](metier::Workspace) → documents, text and events.
 //!
 //! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·

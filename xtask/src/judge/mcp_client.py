@@ -314,7 +314,7 @@ async def extension(talk):
 
 
 async def request(talk, method, params):
-    """A method that the client has no verb for."""
+    """A method that the client has no function for."""
 
     class Anything(types.Result):
         model_config = {"extra": "allow"}

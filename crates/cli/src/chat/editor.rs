@@ -18,7 +18,7 @@ use crate::{
 };
 
 const PROMPT: &str = "> ";
-/// As many lines as are remembered.
+/// The number of remembered lines.
 const MAX_HISTORY: usize = 1_000;
 /// How much of a description is shown in a list of candidates.
 const MAX_ABOUT: usize = 60;

@@ -157,7 +157,8 @@ impl Workspace {
             .collect()
     }
 
-    /// The newest versions in registries that fit together; if there are none, each skill by itself, so that one does not hide the others.
+    /// The newest versions in registries that are compatible; if there are none, each skill by itself, so that one does not hide the
+    /// others.
     fn newest_of_registries(
         &self,
         wanted: &[RegistryPosition],

@@ -36,7 +36,7 @@ pub(crate) struct LiveVersions {
     pub(crate) published: Arc<SkillResourceCache>,
     /// The last good versions that are used instead of broken ones now.
     pub(crate) substituted: Arc<SubstitutedSkills>,
-    /// The skills, if this workspace is that of one moment: its verbs don't list them again.
+    /// The skills, if this workspace is that of one moment: its methods don't list them again.
     pub(crate) known: Option<KnownSkills>,
 }
 

@@ -336,7 +336,7 @@ impl Notices for RequestNotices {
     }
 }
 
-/// The answer about a new plan, which is forgotten when its time is over.
+/// The answer about a new plan, which is forgotten when it expires.
 fn created(state: &Arc<DaemonState>, document: Vec<u8>) -> ApiResult {
     let shared = Arc::clone(state);
     tokio::spawn(async move {

@@ -2,8 +2,8 @@
 //!
 //! **Problem.** A program that listens is asked by everyone who can reach it: programs of the user, and pages in the user's browser that are
 //! someone else's. It runs for weeks, so nothing in it grows, and one client can't keep others waiting. **Decision.** Every connection, message, queue
-//! and wait has a limit. A request passes one gate ([`access`]), a handler parses it, and one verb of the library does the work on one of a bounded
-//! number of threads. The list of skills is kept as long as nothing changes ([`metier::LiveSkills`]), and its pages as bytes.
+//! and wait has a limit. A request passes one gate ([`access`]), a handler parses it, and one method of the library does the work on one
+//! of a bounded number of threads. The list of skills is kept as long as nothing changes ([`metier::LiveSkills`]), and its pages as bytes.
 //!
 //! | file | what it is |
 //! |---|---|

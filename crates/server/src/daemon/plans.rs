@@ -120,7 +120,7 @@ impl KeptPlans {
         Ok(())
     }
 
-    /// Forgets the plans whose time is over.
+    /// Forgets expired plans.
     pub(super) fn forget_expired(&self) {
         self.shelf().forget_expired();
     }

@@ -1,4 +1,5 @@
-//! Answers to tool calls: each calls one verb of the library, and returns the document that `--json` prints and the same as text for a model.
+//! Answers to tool calls: each calls one method of the library, and returns the document that `--json` prints and the same as text for a
+//! model.
 
 use std::{fmt::Write as _, sync::Arc};
 

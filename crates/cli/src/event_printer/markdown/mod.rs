@@ -67,7 +67,7 @@ struct Fence {
 /// The block that a line begins.
 enum Beginning<'l> {
     Item {
-        /// As it is shown.
+        /// The form in which it is shown.
         marker: String,
         /// How many columns it takes in the source, with the spaces after it.
         width: usize,

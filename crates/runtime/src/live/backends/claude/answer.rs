@@ -50,7 +50,8 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     let answer = stdout.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     match serde_json::from_str::<Value>(answer) {
         Ok(answer) if answer.is_object() => judged.read(hook, &answer),
-        // Its end is missing, and may contain a denial. The length of the output is often determined by those whom the command should stop.
+        // Its end is missing, and may contain a denial. The length of the output is often determined by the calls that the command should
+        // stop.
         Err(_) if printed.cut && answer.starts_with('{') => {
             judged.stop(hook, "its output exceeds the limit");
         }
