@@ -61,7 +61,7 @@ pub enum ReadError {
         what: &'static str,
     },
     /// It has another hard link, possibly outside the skill's folder.
-    #[error("`{0}` has more than one hard link and can belong to another program")]
+    #[error("`{0}` has more than one hard link and may belong to another program")]
     HardLink(String),
     /// It is larger than the limit.
     #[error("`{path}` is larger than {limit} bytes")]

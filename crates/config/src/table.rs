@@ -436,7 +436,7 @@ keys! {
         env: Some("METIER_SKILLS_HOOKS_DENO"),
         alias: None,
         project: ProjectAuthority::Never,
-        doc: "The path of Deno, absolute or below `~/`; if not set, Deno is searched in `PATH`.",
+        doc: "The path of Deno, absolute or below `~/`; if not set, Deno is searched for in `PATH`.",
     };
     AGENT_TOOLS = ConfigKey {
         path: "agent.tools",

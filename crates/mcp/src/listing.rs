@@ -165,7 +165,7 @@ impl SkillPages {
     pub(crate) fn add(&mut self, mut page: Value) -> Result<bool, McpError> {
         let size = page.to_string().len();
         let Some(Value::Array(skills)) = page.get_mut("skills").map(Value::take) else {
-            return Err(McpError::form("skills/list", "it has no list `skills`"));
+            return Err(McpError::form("skills/list", "it has no `skills` list"));
         };
         self.bytes += size;
         let listing = &mut self.listing;

@@ -22,7 +22,7 @@ pub struct ServerEntry {
 pub enum McpEndpoint {
     /// A program that is started, with MCP on its standard input and output.
     Program {
-        /// The program: a path, or a name that is searched in `PATH` of `env`.
+        /// The program: a path, or a name that is looked up in `PATH` of `env`.
         command: String,
         /// Its arguments.
         args: Vec<String>,

@@ -191,7 +191,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                 Message::Request { id, method, params } if method == method::SHUTDOWN => {
                     self.leaving
                         .replace(Some(WorkerRequest { id, method, params }));
-                    return Ok(Err(Unanswered::Ended("the host stops this skill")));
+                    return Ok(Err(Unanswered::Ended("the host is stopping this skill")));
                 }
                 Message::Request { id, .. } => {
                     let message = "this skill is busy: it handles one call at a time";

@@ -314,7 +314,7 @@ fn a_server_that_fails_breaks_no_list() {
             "error",
             "it answered `skills/list` with error -32602: no skills today",
         ),
-        ("shape", "it has no list `skills`"),
+        ("shape", "it has no `skills` list"),
         ("huge", "MCP server `docs`: "),
         ("dies", "the test server has no license"),
         ("endless", "its list has more than 200 pages"),

@@ -264,7 +264,7 @@ impl SourceAccess for HostAccess {
             }
         }
         let host = request.url.host_str().unwrap_or_default().to_owned();
-        let reason = "the server sends parts of different files".to_owned();
+        let reason = "the server sent parts of different files".to_owned();
         Err(failed(NetError::Broken { host, reason }))
     }
 }

@@ -65,7 +65,7 @@ impl Workspace {
             return;
         }
         if let Err(error) = self.remember_signer(name, &key) {
-            let line = format!("the signer of `{name}` can't be remembered: {error}");
+            let line = format!("the signer of `{name}` can't be stored: {error}");
             self.notices.notice(NoticeLevel::Alert, &line);
         }
     }

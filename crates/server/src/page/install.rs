@@ -323,7 +323,7 @@ async fn outcome(api: &Api, done: &Answered) -> Response {
                 }
             }
         }
-        p { a href="/install" { "Back; a change can be undone there" } }
+        p { a href="/install" { "Go back; changes can be undone there" } }
     };
     View::new(api, "/install", "Install", content)
         .await

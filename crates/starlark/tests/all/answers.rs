@@ -257,7 +257,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
         over.answers[1]["result"]["output"]
             .as_str()
             .unwrap()
-            .contains("the host stops this skill")
+            .contains("the host is stopping this skill")
     );
     assert_eq!(*over.result(), json!({}));
 }

@@ -63,7 +63,11 @@ const FIELDS: &[(&str, FieldShape, &str)] = &[
         Words,
         "The operating systems that the skill works on: linux, darwin, win32",
     ),
-    ("always", Flag, "Whether the requirements are not checked"),
+    (
+        "always",
+        Flag,
+        "Whether to skip the check of the requirements",
+    ),
     (
         "primaryEnv",
         Text,
