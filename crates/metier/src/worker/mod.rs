@@ -11,7 +11,6 @@ mod interpreter;
 
 use std::{
     env,
-    ffi::OsString,
     path::PathBuf,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -43,12 +42,12 @@ pub fn run_if_worker() -> Option<ExitCode> {
     if first == "__exec" {
         metier_host::child::shim::main();
     }
-    let second = env::args_os().nth(2);
-    become_worker(first.to_str()?, second)
+    become_worker(first.to_str()?)
 }
 
 /// Runs the worker with this name; a backend that this build leaves out can't be started.
-fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
+fn become_worker(word: &str) -> Option<ExitCode> {
+    let argument = env::args_os().nth(2);
     #[cfg_attr(
         not(any(feature = "starlark", feature = "js", feature = "wasm")),
         expect(
