@@ -66,7 +66,7 @@ pub trait Notices: Send + Sync {
 pub struct TaskProgress {
     /// The kind of work.
     pub kind: WorkKind,
-    /// The same as a line of text, which contains no control characters.
+    /// What is done, as a line of text without control characters.
     pub what: String,
     /// How many skills are done.
     pub done: AtomicUsize,
