@@ -234,7 +234,7 @@ impl<'a> EvalDocument<'a> {
         }
     }
 
-    /// The same for build servers: a case for each query, with the skill as its class.
+    /// The report for build servers, as JUnit: a case for each query, with the skill as its class.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let failed = self.queries.iter().filter(|query| !query.passed).count();

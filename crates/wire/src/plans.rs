@@ -415,7 +415,7 @@ pub struct ProgressDocument {
     pub progress: Option<String>,
     /// `list`, `fetch` or `scan`.
     pub work: &'static str,
-    /// The same, for display.
+    /// What is done, for display.
     pub what: String,
     /// How many skills are done.
     pub done: usize,
