@@ -309,7 +309,7 @@ impl ActExecutor {
         self.act_relayed(begun, None)
     }
 
-    /// The same; `relay` gets the output of a script immediately, and provides its input.
+    /// [`Self::act`]; `relay` gets the output of a script immediately, and provides its input.
     ///
     /// # Errors
     /// When it can't be done, or no permission allows it.
