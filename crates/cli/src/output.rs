@@ -445,7 +445,7 @@ impl Notices for Output {
 /// A progress line for work that takes longer than a moment. It disappears at the end.
 fn progress_line(work: &Arc<TaskProgress>, columns: Option<usize>) -> Option<ProgressWatcher> {
     ProgressWatcher::start(work, GLANCE, move |work, ended| match ended {
-        false => draw_progress(&format!("{} {}", work.what, so_far(work)), columns),
+        false => draw_progress(&format!("{} {}", work.label, so_far(work)), columns),
         true => erase_progress(),
     })
 }

@@ -438,7 +438,7 @@ impl ProgressDocument {
             kind: "progress",
             progress,
             work: work.kind.as_str(),
-            what: work.what.clone(),
+            what: work.label.clone(),
             done: far.done,
             total: far.total,
             bytes: far.bytes,
