@@ -328,7 +328,7 @@ impl Bench {
         Ok(root)
     }
 
-    /// The same with programs in some of them.
+    /// [`Self::corpus`] with programs in some of the skills.
     fn corpus_with_programs(&self, size: usize) -> Result<PathBuf> {
         let root = self.path().join(format!("programs-{size}"));
         let complete = self.path().join(format!("programs-{size}.complete"));

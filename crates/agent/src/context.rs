@@ -100,7 +100,7 @@ impl AgentContext {
         }
     }
 
-    /// The same with a function that lists the files of the project, relative to its root and with forward slashes. It is called only once,
+    /// This context with a function that lists the files of the project, relative to its root and with forward slashes. It is called only once,
     /// when a trigger matches files.
     #[must_use]
     pub fn listing_files(
@@ -111,7 +111,7 @@ impl AgentContext {
         self
     }
 
-    /// The same with a function that searches skills, up to a limit; without it only names and descriptions are searched.
+    /// This context with a function that searches skills, up to a limit; without it only names and descriptions are searched.
     #[must_use]
     pub fn searching(
         mut self,
@@ -121,7 +121,7 @@ impl AgentContext {
         self
     }
 
-    /// The same with how often skills were used lately, by name: a catalog that does not fit describes these first.
+    /// This context with how often skills were used lately, by name: a catalog that does not fit describes these first.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;
@@ -139,7 +139,7 @@ impl AgentContext {
         }
     }
 
-    /// The same with tools of servers.
+    /// This context with tools of servers.
     #[must_use]
     pub fn with_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
         self.servers = servers;

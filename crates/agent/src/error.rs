@@ -235,7 +235,7 @@ impl ModelError {
         )
     }
 
-    /// The same error, after this many attempts.
+    /// This error after this many attempts.
     pub(crate) fn after_attempts(mut self, count: u32) -> Self {
         if let Self::RateLimited { attempts, .. } | Self::Overloaded { attempts, .. } = &mut self {
             *attempts = count;

@@ -45,7 +45,7 @@ impl ErrorReport {
         }
     }
 
-    /// A report about a skill.
+    /// This report, about a skill.
     #[must_use]
     pub fn skill(self, skill: impl Into<String>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl ErrorReport {
         }
     }
 
-    /// The same with a hint.
+    /// This report with a hint.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {

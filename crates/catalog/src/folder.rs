@@ -169,7 +169,7 @@ impl SkillLocation {
             .map(|(digest, _)| digest)
     }
 
-    /// The same with a limit of bytes and files; returns the state of the files as well.
+    /// [`Self::digest`] with a limit of bytes and files; returns the state of the files as well.
     ///
     /// # Errors
     /// If a file can't be read, or a limit is exceeded.
@@ -181,7 +181,7 @@ impl SkillLocation {
         self.digest_counted(&mut Total::new(max_bytes), max_files)
     }
 
-    /// The same within what is left for several skills, from which its bytes and files are taken.
+    /// [`Self::digest_within`] what is left for several skills, from which its bytes and files are taken.
     ///
     /// # Errors
     /// If a file can't be read, or a limit is exceeded. Then all files that it may have are taken.
@@ -345,7 +345,7 @@ impl CatalogEntry {
         self.load_with(mode, read, sidecar)
     }
 
-    /// The same from a snapshot: what is loaded are the bytes of its digest.
+    /// [`Self::load`] from a snapshot: it reads the bytes of the snapshot's digest.
     ///
     /// # Errors
     /// If a manifest file is not in the snapshot.

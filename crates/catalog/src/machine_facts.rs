@@ -48,7 +48,7 @@ impl<'a> MachineFacts<'a> {
         }
     }
 
-    /// The same for an agent that has these tools itself, independent of settings.
+    /// The facts for an agent that has these tools itself, independent of settings.
     #[must_use]
     pub fn with_own_tools(self, tools: &'a [String]) -> Self {
         Self {

@@ -84,7 +84,7 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<OpenedM
     }
 }
 
-/// The same in a folder that was not inspected: fails if a link or another file system is on the path.
+/// [`open`] in a folder that was not inspected: fails if a link or another file system is on the path, and if the file does not exist.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_straight(root: BorrowedFd<'_>, path: &[u8]) -> Result<OpenedManifest, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
@@ -140,7 +140,7 @@ pub fn read_named(path: &Path, limit: u64) -> std::io::Result<String> {
         .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "not valid UTF-8"))
 }
 
-/// The same for bytes instead of text.
+/// The bytes of a file that the user names or owns, as [`read_named`].
 ///
 /// # Errors
 /// If it can't be opened, or is not a regular file of at most `limit` bytes.

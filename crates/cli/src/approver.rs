@@ -47,7 +47,7 @@ impl Terminal {
         }
     }
 
-    /// The same within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
+    /// This terminal within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
     pub(crate) fn within(self, cancel: Cancel, screen: Arc<TerminalScreen>) -> Self {
         Self {
             within: Some(Within { cancel, screen }),

@@ -24,7 +24,7 @@ impl CliRun {
         Self::with(global, machine, output, Workspace::open)
     }
 
-    /// The same for completions: mistakes in the configuration don't matter, and nothing on the disk changes.
+    /// Opens the workspace for completions: mistakes in the configuration don't matter, and nothing on the disk changes.
     pub(crate) fn open_to_read(
         global: &Global,
         machine: &Machine,
@@ -38,7 +38,7 @@ impl CliRun {
         })
     }
 
-    /// The same for commands that fix the configuration.
+    /// Opens the workspace for commands that fix the configuration.
     pub(crate) fn open_anyway(
         global: &Global,
         machine: &Machine,

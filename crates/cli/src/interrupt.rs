@@ -18,7 +18,7 @@ pub(crate) fn listen() -> Result<Cancel, Failure> {
     listen_with(&Arc::default())
 }
 
-/// The same with a flag that other code can read.
+/// [`listen`] with a flag that other code can read.
 pub(crate) fn listen_with(pressed: &Arc<AtomicBool>) -> Result<Cancel, Failure> {
     let pressed = Arc::clone(pressed);
     // They are called in this order: the first press finds the flag down, and raises it.

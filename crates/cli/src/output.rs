@@ -79,7 +79,7 @@ impl Output {
         }
     }
 
-    /// The same for a run that knows where it is: paths are then shown as the user would type them.
+    /// This output for a run that knows where it is: paths are then shown as the user would type them.
     pub(crate) fn at(mut self, machine: &Machine) -> Self {
         let inside = |folder: &&Path| folder.starts_with(&machine.project);
         let above = machine.work.ancestors().take_while(inside).enumerate();
@@ -196,7 +196,7 @@ impl Output {
         }
     }
 
-    /// The same for stderr.
+    /// [`Self::content`] for stderr.
     pub(crate) fn content_of_error(&self, text: &str) {
         let shown = if io::stderr().is_terminal() {
             inert(text)
@@ -445,12 +445,12 @@ impl Notices for Output {
 /// A progress line for work that takes longer than a moment. It disappears at the end.
 fn progress_line(work: &Arc<TaskProgress>, columns: Option<usize>) -> Option<ProgressWatcher> {
     ProgressWatcher::start(work, GLANCE, move |work, ended| match ended {
-        false => draw_progress(&format!("{} {}", work.what, so_far(work)), columns),
+        false => draw_progress(&format!("{} {}", work.label, so_far(work)), columns),
         true => erase_progress(),
     })
 }
 
-/// The same as lines of JSON.
+/// [`progress_line`] as lines of JSON.
 fn progress_events(work: &Arc<TaskProgress>) -> Option<ProgressWatcher> {
     ProgressWatcher::start(work, EVENTS, |work, ended| {
         event(&ProgressDocument::new(work, None, ended));

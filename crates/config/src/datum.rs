@@ -243,7 +243,7 @@ fn list_from_text(text: &str) -> TomlValue {
     TomlValue::Array(items.collect())
 }
 
-/// The same value without layout, comments and positions.
+/// The value without layout, comments and positions.
 fn plain(value: &TomlValue) -> TomlValue {
     match value {
         TomlValue::String(found) => TomlValue::from(found.value().as_str()),

@@ -61,7 +61,7 @@ impl TransactionChanges {
         Self::with_checkpoint(folder, |_| {})
     }
 
-    /// The same, with a function that is called between steps.
+    /// [`Self::open`] with a function that is called between steps.
     ///
     /// # Errors
     /// As for [`TransactionChanges::open`].

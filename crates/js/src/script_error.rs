@@ -59,7 +59,7 @@ pub(crate) fn told(state: &EngineState, thrown: &Value<'_>) -> String {
     message[..end].to_owned()
 }
 
-/// The same without the position, which takes too long to find for every rejection.
+/// A thrown value as text without the position, which takes too long to find for every rejection.
 pub(crate) fn summary(thrown: &Value<'_>) -> String {
     let message = match thrown.as_object() {
         Some(error) if error.is_error() => {

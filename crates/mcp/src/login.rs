@@ -76,7 +76,7 @@ impl McpLogin {
         Ok(manager)
     }
 
-    /// The same, with the kept tokens ready for use. Tokens that can't be used are treated like missing ones.
+    /// [`Self::manager`], with the kept tokens ready for use. Tokens that can't be used are treated like missing ones.
     pub(crate) async fn known(&self, server: &Url) -> Result<AuthorizationManager, McpError> {
         let mut manager = self.manager(server).await?;
         manager.initialize_from_store().await.ok();

@@ -129,7 +129,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// The same queue with a listener, which receives each question when it is asked, and again with the answer. It is called on the threads that
+    /// This queue with a listener, which receives each question when it is asked, and again with the answer. It is called on the threads that
     /// ask and answer, and must not wait.
     ///
     /// ```

@@ -29,7 +29,7 @@ pub struct InstallerState {
     pub installs: Vec<String>,
     /// The program to run, and its arguments.
     pub words: Vec<String>,
-    /// The same as a person would type it.
+    /// The program and its arguments as a person would type them.
     pub command: String,
     /// Whether the program to run is on `PATH`.
     pub is_available: bool,

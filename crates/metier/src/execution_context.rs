@@ -70,7 +70,7 @@ impl ExecutionContext {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
-    /// The same with another approver.
+    /// [`Self::open`] with another approver.
     pub(crate) fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
@@ -128,7 +128,7 @@ impl ExecutionContext {
         })
     }
 
-    /// The same for a session that already has an id.
+    /// This context for a session that already has an id.
     pub(crate) fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),

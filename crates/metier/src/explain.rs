@@ -78,7 +78,7 @@ pub(crate) fn find_usable<'a>(
     Ok(skill)
 }
 
-/// The same without the warning, for a conversation that has its own.
+/// [`find_usable`] without the warning, for a conversation that has its own.
 pub(crate) fn usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,

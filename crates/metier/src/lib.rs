@@ -26,6 +26,14 @@
 //! # }
 //! ```
 //!
+//! Two things to know before you start:
+//!
+//! - **Your program is its own worker.** If it runs code of skills, call [`worker::run_if_worker`] first in `main`, or name a `metier`
+//!   binary in [`Settings::worker`].
+//! - **Texts of skills are untrusted.** Names, descriptions and outputs were written by authors of skills. [`Workspace::render`] and
+//!   [`Workspace::prompt`] return text that is safe for a model; pass other texts through [`model_text::for_model`] first, and for a
+//!   terminal through [`text::one_line`].
+//!
 //! | to | call | and see |
 //! |---|---|---|
 //! | describe the machine | [`Settings::from_env`], [`Settings::of`], [`Workspace::open`] | [`Settings`], [`Machine`] |
@@ -48,19 +56,12 @@
 //! | see what they did | [`Workspace::receipts`] | [`receipts`] |
 //! | set the machine up | [`Workspace::diagnose`], [`Workspace::dependencies`], [`Workspace::set_config`] | [`diagnosis`], [`dependencies`], [`configuration`] |
 //!
-//! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`, or name a `metier` binary in
-//! [`Settings::worker`].
-//!
 //! **Lists.** [`Workspace::skills`] lists the skills of the machine; with ten thousand of them that takes a tenth of a second. A method
 //! that takes [`&Skills`](Skills) uses that list: [`Workspace::find`], [`Workspace::session`], [`Workspace::tools`],
 //! [`Workspace::select`], [`Workspace::render_for_model`]. A method that takes only a name lists them again for each call:
 //! [`Workspace::render`], [`Workspace::read`], [`Workspace::inspect`], [`Workspace::compose`], [`Workspace::prompt`],
 //! [`Workspace::permissions`], [`Workspace::exec`]. For a loop or a server, [`Workspace::live`] keeps the list up to date: the methods of
 //! [`CurrentSkills::workspace`] use it and list nothing.
-//!
-//! **Texts.** Names, descriptions and outputs were written by authors of skills. [`Workspace::render`] and [`Workspace::prompt`] return
-//! text that is safe for a model; other texts pass through [`model_text::for_model`] first, and for a terminal through
-//! [`text::one_line`].
 //!
 //! **Errors.** A method that fails returns an [`Error`] with a stable code for programs; [`Error::code`] lists them.
 //!

@@ -78,7 +78,7 @@ pub struct CurrentSkills {
     pub skills: Skills,
     /// Counts the listings. The same number means the same skills.
     pub generation: u64,
-    /// The same, with the last good version of each broken skill.
+    /// `skills` with the last good version of each broken skill.
     usable: Skills,
     publisher: OnceLock<ExposedSkills>,
     finder: OnceLock<SkillFinder>,
@@ -490,7 +490,7 @@ impl Listing {
         self.known_files().filter(|_| !self.lacks_verdicts)
     }
 
-    /// The same, if it is known that no file changed.
+    /// The kept list, if it is known that no file changed; it may lack verdicts.
     fn known_files(&self) -> Option<Arc<CurrentSkills>> {
         let is_certain = matches!(self.state, WatchState::Watched(_)) && !self.is_stale;
         self.now.clone().filter(|_| is_certain)
@@ -627,7 +627,7 @@ impl LiveShared {
         now.workspace.keep_verdicts(roots, verdicts, &digests);
     }
 
-    /// The same on another thread, while requests use the list.
+    /// [`Self::keep_learned`] on another thread, while requests use the list.
     fn keep_learned_soon(&self) {
         if !self.learned.is_empty() {
             self.poll(None, Some(GATHER));

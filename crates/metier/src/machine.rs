@@ -189,7 +189,7 @@ impl Machine {
         }
     }
 
-    /// The same machine at this moment, for a long-running program.
+    /// This machine at this moment, for a long-running program.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {

@@ -66,8 +66,8 @@ pub trait Notices: Send + Sync {
 pub struct TaskProgress {
     /// The kind of work.
     pub kind: WorkKind,
-    /// The same as a line of text, which contains no control characters.
-    pub what: String,
+    /// What is done, as a line of text without control characters.
+    pub label: String,
     /// How many skills are done.
     pub done: AtomicUsize,
     total: Option<usize>,
@@ -124,10 +124,10 @@ impl TaskProgress {
     ///
     /// An example is at [`TaskProgress`].
     #[must_use]
-    pub fn new(kind: WorkKind, what: impl Into<String>) -> Self {
+    pub fn new(kind: WorkKind, label: impl Into<String>) -> Self {
         Self {
             kind,
-            what: what.into(),
+            label: label.into(),
             done: AtomicUsize::new(0),
             total: None,
             bytes: AtomicU64::new(0),

@@ -121,7 +121,7 @@ impl GateFacts {
         self.noted(entry, digest).and_then(KnownVerdict::from_note)
     }
 
-    /// The same, as it is kept.
+    /// [`Self::remembered`] in the form in which it is kept.
     fn noted(&self, entry: &CatalogEntry, digest: Digest) -> Option<NotedVerdict> {
         let (name, rules) = (entry.name(), self.scanner.identity());
         self.verdicts.find(digest, rules, &name).or_else(|| {
@@ -312,7 +312,7 @@ impl ScanGate {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; returns how many were not inspected. A scan that takes longer is abandoned.
+    /// [`Self::look_at_all`] for some skills, for at most this long; returns how many were not inspected. A scan that takes longer is abandoned.
     pub(crate) fn look_at(
         &self,
         inventory: &mut Inventory,

@@ -176,7 +176,7 @@ impl Workspace {
         })
     }
 
-    /// The same workspace for one request of a client: its own source of answers, its own way to stop, and its own notices.
+    /// This workspace for one request of a client: its own source of answers, its own way to stop, and its own notices.
     ///
     /// ```no_run
     /// use std::sync::Arc;
@@ -223,7 +223,7 @@ impl Workspace {
         Arc::clone(&self.notices)
     }
 
-    /// The same workspace now: the configuration and the time are read again.
+    /// This workspace now: the configuration and the time are read again.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -289,7 +289,7 @@ impl Skill<'_> {
 }
 
 impl Settings {
-    /// The same settings at this moment, for a program that opens its workspace again. Leftovers of killed runs were restored when it was
+    /// These settings at this moment, for a program that opens its workspace again. Leftovers of killed runs were restored when it was
     /// opened first, and are not restored again.
     ///
     /// ```no_run

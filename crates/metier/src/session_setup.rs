@@ -64,7 +64,7 @@ pub(crate) fn with<T>(
     on(workspace, inventory, &all, SessionSetup::default(), work)
 }
 
-/// The same with options, and with these skills only.
+/// Activates these skills only, with options, and calls `work` with them.
 pub(crate) fn on<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,

@@ -72,7 +72,7 @@ pub struct NamedRoot {
 }
 
 impl Workspace {
-    /// The same workspace with another approver, for one request.
+    /// This workspace with another approver, for one request.
     ///
     /// ```no_run
     /// use metier::ApprovalQueue;

@@ -53,7 +53,7 @@ impl Workspace {
         decayed(&receipts, &age)
     }
 
-    /// The same if the configuration lets it change the order of skills.
+    /// [`Workspace::skill_use`], if the configuration lets it change the order of skills.
     pub(crate) fn recent_use(&self) -> BTreeMap<String, f64> {
         match self.config.usage {
             true => self.skill_use(),

@@ -264,7 +264,7 @@ impl Workspace {
         self.examine_counting(roots, mode).0
     }
 
-    /// The same, with how many skills were not examined closely.
+    /// [`Self::examine`], with how many skills were not examined closely.
     #[must_use]
     pub(crate) fn examine_counting(
         &self,
@@ -274,7 +274,7 @@ impl Workspace {
         self.examine_within(roots, mode, self.limits())
     }
 
-    /// The same, within limits that differ from the configured ones.
+    /// [`Self::examine_counting`] within limits that differ from the configured ones.
     #[must_use]
     pub(crate) fn examine_within(
         &self,

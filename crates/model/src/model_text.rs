@@ -35,7 +35,7 @@ pub fn for_model(text: &str) -> Cow<'_, str> {
     broken(text, true)
 }
 
-/// The same for metier's text around foreign text: metier's frames are kept.
+/// [`for_model`] for metier's text around foreign text: metier's frames are kept.
 #[must_use]
 pub fn for_model_framed(text: &str) -> Cow<'_, str> {
     broken(text, false)

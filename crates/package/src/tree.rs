@@ -34,7 +34,7 @@ impl PackageTree {
         Self::with_folders(files, &[])
     }
 
-    /// The same for files and folders that an archive lists. A folder is not stored; it must not have the path of a file.
+    /// Builds a tree of the files and folders that an archive lists. A folder is not stored; it must not have the path of a file.
     pub(crate) fn with_folders(
         mut files: Vec<PackageFile>,
         listed: &[PackagePath],

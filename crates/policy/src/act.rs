@@ -191,7 +191,7 @@ impl CommandLine {
         text.contains('|')
     }
 
-    /// The same line with a value that a program might run.
+    /// This line with a value that a program might run.
     #[must_use]
     pub fn with_value(self, placeholder: &str, program: &str) -> Self {
         Self {
@@ -205,7 +205,7 @@ impl CommandLine {
         }
     }
 
-    /// The same line in the project's folder.
+    /// This line in the project's folder.
     #[must_use]
     pub fn in_project(self) -> Self {
         Self {

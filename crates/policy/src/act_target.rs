@@ -29,7 +29,7 @@ impl ActTarget {
         }
     }
 
-    /// The same with another name, which means this target or, unless `is_exact`, can mean another one too.
+    /// This target with another name, which means it or, unless `is_exact`, can mean another one too.
     #[must_use]
     pub fn known_as(mut self, name: &str, is_exact: bool) -> Self {
         match is_exact {

@@ -89,7 +89,7 @@ impl Grant {
         }
     }
 
-    /// The same grant, with permissions that the user is asked about on each use.
+    /// This grant with permissions that the user is asked about on each use.
     pub(crate) fn asking_on_use(self, on_use: Vec<Want>) -> Self {
         Self { on_use, ..self }
     }

@@ -35,7 +35,7 @@ const ONE_BY_ONE: &[&str] = &[
 ];
 
 impl PermissionRequest {
-    /// The same request, as it is asked: permissions that metier's own tools declare are asked about on each use. A skill of that
+    /// This request as it is asked: permissions that metier's own tools declare are asked about on each use. A skill of that
     /// name from any other source is an ordinary skill.
     #[must_use]
     pub fn as_asked_of(self, identity: &Identity, terms: &GrantTerms) -> Self {
@@ -246,7 +246,7 @@ impl PendingAct {
         }
     }
 
-    /// The same act with a preview of what it would change.
+    /// This act with a preview of what it would change.
     #[must_use]
     pub fn with_preview(self, preview: ChangePreview) -> Self {
         Self {

@@ -94,7 +94,7 @@ impl ChangePreview {
         Self::within(MAX_LINES, before, after, hide)
     }
 
-    /// The same with another limit for the number of lines.
+    /// [`Self::new`] with another limit for the number of lines.
     #[must_use]
     pub fn within(
         max_lines: usize,

@@ -119,7 +119,7 @@ impl PermissionRequest {
         Self { asked }
     }
 
-    /// The same request, with what its hooks would use in addition.
+    /// This request with what the skill's hooks would use in addition.
     #[must_use]
     pub fn with_hooks(self, wants: impl IntoIterator<Item = Want>) -> Self {
         let wants = wants.into_iter().filter(|want| {

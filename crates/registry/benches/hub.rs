@@ -62,7 +62,7 @@ fn median(mut rounds: Vec<Duration>) -> f64 {
     rounds[rounds.len() / 2].as_secs_f64() * 1000.0
 }
 
-/// The same from folders.
+/// Installs the skills from folders, also with other programs if they are installed.
 fn folders(metier: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let small = folder.join("small");
     for number in 0..SKILLS {

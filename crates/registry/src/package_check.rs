@@ -36,7 +36,7 @@ pub(crate) const MAX_PACKAGE: usize = LIMITS.packed;
 /// A package that can be published.
 pub(crate) struct CheckedPackage {
     pub(crate) version: StoredVersion,
-    /// The same files as a zip archive without a folder around them.
+    /// The files of the package as a zip archive without a folder around them.
     pub(crate) flat: Vec<u8>,
 }
 

@@ -170,7 +170,7 @@ impl Registry {
         Ok((version, bytes))
     }
 
-    /// The same files as a zip archive without a folder around them.
+    /// The files of a version as a zip archive without a folder around them.
     ///
     /// # Errors
     /// As of [`Registry::package`].

@@ -291,7 +291,7 @@ pub(crate) fn completion(at: String, went: ActRecord) -> Completion {
 }
 
 impl Approvals {
-    /// The same for another session of this run: it shares the answers and has its own rate limits.
+    /// The approvals of another session of this run: it shares the answers and has its own rate limits.
     pub(crate) fn beside(&self, session: &str) -> Self {
         Self {
             store: self.store.clone(),

@@ -164,7 +164,7 @@ impl SkillFinder {
         Ok(found)
     }
 
-    /// The same, with skills that are not ready.
+    /// The skills that fit a task best, including those that are not ready.
     ///
     /// # Errors
     /// When a file of the index is damaged.

@@ -154,7 +154,7 @@ impl GrantedSkill {
         self.act_relayed(act, None)
     }
 
-    /// The same; the output of a script goes to `relay` immediately. That is safe only if there are no secrets to remove from it:
+    /// [`Self::act`]; the output of a script goes to `relay` immediately. That is safe only if there are no secrets to remove from it:
     /// see [`GrantedSkill::has_secrets`].
     ///
     /// # Errors
@@ -308,7 +308,7 @@ impl GrantedSkill {
         }
     }
 
-    /// The same for protected files that were replaced and stay.
+    /// Warns the user immediately that protected files were replaced and stay.
     fn warn_replaced(&self, places: &[PathBuf]) {
         if let Some(text) = replaced(places) {
             let text = format!("skill `{}`: {text}", self.grant.identity().skill);
@@ -332,7 +332,7 @@ impl GrantedSkill {
         Ok(())
     }
 
-    /// The same for later: [`GrantedSkill::keep`] stores the result.
+    /// The receipt that [`GrantedSkill::record`] would write, for later: [`GrantedSkill::keep`] stores it.
     pub(crate) fn draft(&self, act: &str, detail: &str, went: &ActRecord) -> NewReceipt {
         let identity = self.grant.identity();
         self.approvals

@@ -46,7 +46,7 @@ pub fn in_parallel<T: Sync, R: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The same until `end`. An item that takes longer has no result and is not waited for: its thread ends after its current item, or with
+/// [`in_parallel`] until `end`. An item that takes longer has no result and is not waited for: its thread ends after its current item, or with
 /// the process.
 pub fn in_parallel_until<T, R>(
     items: Vec<T>,

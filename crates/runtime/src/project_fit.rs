@@ -45,7 +45,7 @@ impl ProjectFit {
         }
     }
 
-    /// The same with how often skills were used recently, by name.
+    /// This project with how often skills were used recently, by name.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;

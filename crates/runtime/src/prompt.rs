@@ -114,7 +114,7 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> Prompt
     listing_of(inventory, offered, options)
 }
 
-/// The same for some of them, the most important first: these are described even if others are only named.
+/// [`listing`] of some skills, the most important first: these are described even if others are only named.
 #[must_use]
 pub fn listing_of<'a>(
     inventory: &'a Inventory,

@@ -34,7 +34,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// How long a skill waits for a refusal once there is a flood: so it can't use up the host's time either.
 const FLOOD_DELAY: Duration = Duration::from_millis(2);
-/// The same for acts that are refused only when they are tried: those were recorded as begun.
+/// [`FLOOD_DELAY`] for acts that are refused only when they are tried: those were recorded as begun.
 const TRIED_DELAY: Duration = Duration::from_millis(50);
 /// The maximum length of the first and the last detail of a flood.
 const KEPT_DETAIL: usize = 1_000;

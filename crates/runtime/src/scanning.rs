@@ -376,7 +376,7 @@ impl KnownVerdict {
         }
     }
 
-    /// The same after the user's decision: `accepted` is called only when the skill would be blocked.
+    /// This verdict after the user's decision: `accepted` is called only when the skill would be blocked.
     #[must_use]
     pub fn judged(mut self, config: &Config, accepted: impl FnOnce() -> bool) -> Self {
         if self.stance == ScanConsequence::Blocked {

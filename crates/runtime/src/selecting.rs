@@ -204,7 +204,7 @@ impl Candidates {
         Self::read_beside(inventory, reading, None)
     }
 
-    /// The same; manifests that are known to have no triggers are not read, unless powers are asked for.
+    /// [`Self::read`], except that manifests that are known to have no triggers are not read, unless powers are requested.
     #[must_use]
     pub fn read_beside(
         inventory: &Arc<Inventory>,
@@ -263,7 +263,7 @@ impl Candidates {
         }
     }
 
-    /// The same, with the search results for the task. A text alone never activates a skill, and the coding pipeline is chosen only
+    /// These candidates with the search results for the task. A text alone never activates a skill, and the coding pipeline is chosen only
     /// by its rule.
     #[must_use]
     pub fn with_found(
@@ -284,7 +284,7 @@ impl Candidates {
         self
     }
 
-    /// The same, with how often skills were used lately, by name. A skill without a match is not picked because of it.
+    /// These candidates with how often skills were used lately, by name. A skill without a match is not picked because of it.
     #[must_use]
     pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
         self.used = used;

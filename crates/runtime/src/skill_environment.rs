@@ -38,7 +38,7 @@ pub struct SkillEnvironment {
 }
 
 impl SkillEnvironment {
-    /// The same for another session of this run: it shares the answers and has its own rate limits.
+    /// The environment of another session of this run: it shares the answers and has its own rate limits.
     pub(crate) fn beside(&self, session: &str) -> Self {
         Self {
             approvals: Arc::new(self.approvals.beside(session)),

@@ -126,7 +126,7 @@ impl AnswersBehind {
         self.skills.iter().flat_map(|skill| &skill.answers)
     }
 
-    /// The same answers, to be compared through another connection: stamps of two connections can't be compared.
+    /// These answers, to be compared through another connection: stamps of two connections can't be compared.
     pub(crate) fn elsewhere(&self) -> Self {
         Self {
             stamp: None,

@@ -133,7 +133,7 @@ pub enum RuleCondition {
         /// Classes that must be absent.
         none: &'static [PhraseClass],
     },
-    /// The same for several neighbouring sentences together.
+    /// Several neighbouring sentences that together have a class of each group in `all` and none of `none`.
     Passage {
         /// Groups of which each must be present.
         all: &'static [&'static [PhraseClass]],
@@ -171,7 +171,7 @@ pub enum Chain {
     PrintsBlob,
     /// A request to a port that no public service uses.
     OddPort,
-    /// The same, to a host that the text does not mention.
+    /// A request to a port that no public service uses, of a host that the text does not mention.
     HiddenEndpoint,
     /// A script sends data to a host that the text does not mention.
     Undisclosed,

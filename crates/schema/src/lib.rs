@@ -190,7 +190,7 @@ impl BoundedSchema {
         self.check_apart(validator, input)
     }
 
-    /// The same on a separate stack, with a deadline.
+    /// [`Self::check`] on a separate stack, with a deadline.
     fn check_apart(&self, validator: &Arc<Validator>, input: &Value) -> Result<(), SchemaMisfit> {
         let validator = Arc::clone(validator);
         let graph = self.graph.clone();

@@ -24,7 +24,7 @@ use crate::{Store, StoreError};
 pub(crate) struct Rotation {
     /// Half of the rows are moved when there are more than this.
     pub(crate) rows: i64,
-    /// The same for the approximate size in bytes.
+    /// Half of the rows are moved when they have more than about this many bytes.
     pub(crate) bytes: i64,
     /// How many rows are written between two checks.
     pub(crate) every: i64,
@@ -48,7 +48,7 @@ pub(crate) struct ReceiptSegment {
     path: PathBuf,
 }
 
-/// The same table as in the database, without its triggers: the file is never opened for writing again.
+/// The table of the database, without its triggers: the file is never opened for writing again.
 const TABLE: &str = "CREATE TABLE receipts (
     id INTEGER PRIMARY KEY, at TEXT, skill TEXT, source TEXT, digest TEXT, act TEXT, detail TEXT, decision TEXT,
     reason TEXT, outcome TEXT, ms INTEGER, sandbox TEXT, session TEXT, previous BLOB, hash BLOB, begun INTEGER,

@@ -167,7 +167,7 @@ impl TestContext {
         self.try_run_with(arguments, stdin, &[])
     }
 
-    /// The same with variables for this run only.
+    /// [`Self::try_run`] with variables for this run only.
     pub(crate) fn try_run_with(
         &self,
         arguments: &[&str],

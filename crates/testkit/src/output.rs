@@ -49,7 +49,7 @@ pub struct ProgramOutput {
 }
 
 impl ProgramOutput {
-    /// The same with temporary paths replaced by `[WORK]`, `[HOME]` and `[BIN]`.
+    /// This output with temporary paths replaced by `[WORK]`, `[HOME]` and `[BIN]`.
     #[must_use]
     pub fn filtered(&self) -> Self {
         Self {

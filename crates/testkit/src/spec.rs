@@ -91,7 +91,7 @@ pub fn run_dir_with(bin: &Path, dir: &Path, services: SpecServices<'_>) -> SpecR
     report
 }
 
-/// The same for documents without services.
+/// [`run_dir_with`] for documents without services.
 ///
 /// # Panics
 /// As [`run_dir_with`].

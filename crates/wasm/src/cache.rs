@@ -128,7 +128,7 @@ impl CacheKey {
         self.begin().chain_update(code).finalize().into()
     }
 
-    /// The same for cached code.
+    /// The digest of cached code with this source; `None` if it can't be read.
     fn seal_of(&self, code: &SealedFile) -> Option<[u8; DIGEST]> {
         let mut hash = self.begin();
         code.each(|piece| hash.update(piece)).ok()?;

@@ -119,7 +119,7 @@ impl<'a> CheckDocument<'a> {
         }
     }
 
-    /// The same as a SARIF log: findings of the scanner, diagnostics and failed tests.
+    /// The report as a SARIF log: findings of the scanner, diagnostics and failed tests.
     #[must_use]
     pub fn into_sarif(self, version: &str, base: &str) -> Value {
         let place =

@@ -55,7 +55,7 @@ pub struct ConfusionRow<'a> {
     /// How many of them find it first.
     pub first: usize,
     /// The skills that the other queries find first, and how often.
-    pub lost_to: Vec<LostToRow<'a>>,
+    pub lost_to: Vec<CompetingSkillRow<'a>>,
     /// How many queries must not find it first.
     pub negatives: usize,
     /// How many of them do.
@@ -65,7 +65,7 @@ pub struct ConfusionRow<'a> {
 /// A skill that is found in place of another.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LostToRow<'a> {
+pub struct CompetingSkillRow<'a> {
     /// Name of the skill.
     pub name: &'a str,
     /// How often.
@@ -234,7 +234,7 @@ impl<'a> EvalDocument<'a> {
         }
     }
 
-    /// The same for build servers: a case for each query, with the skill as its class.
+    /// The report for build servers, as JUnit: a case for each query, with the skill as its class.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let failed = self.queries.iter().filter(|query| !query.passed).count();
@@ -315,7 +315,7 @@ impl<'a> From<&'a SkillConfusion> for ConfusionRow<'a> {
             queries: skill.wanted,
             first: skill.first,
             lost_to: lost_to
-                .map(|(name, queries)| LostToRow {
+                .map(|(name, queries)| CompetingSkillRow {
                     name,
                     queries: *queries,
                 })

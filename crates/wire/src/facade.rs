@@ -144,7 +144,7 @@ impl<'a> From<&'a metier::agent::RerankedSkills> for RerankRow<'a> {
 }
 
 impl<'a> AccountRow<'a> {
-    /// The same explanation with the words of the task that the skill contains, and those that it lacks.
+    /// This explanation with the words of the task that the skill contains, and those that it lacks.
     #[must_use]
     pub fn with_words(mut self, matches: &'a TaskMatches, account: &Account<'_>) -> Self {
         let shares = matches

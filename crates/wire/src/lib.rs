@@ -59,8 +59,8 @@ pub use documents::{
     ValidateDocument, Validated,
 };
 pub use evaluation::{
-    CollidingRow, CollisionRow, CollisionsDocument, ConfusionRow, EvalDocument, EvalSummary,
-    HelpfulWordRow, ImproveDocument, LostQueryRow, LostToRow, QueryProblemRow, QueryRow,
+    CollidingRow, CollisionRow, CollisionsDocument, CompetingSkillRow, ConfusionRow, EvalDocument,
+    EvalSummary, HelpfulWordRow, ImproveDocument, LostQueryRow, QueryProblemRow, QueryRow,
 };
 #[cfg(feature = "agent")]
 pub use event::event_document;
@@ -104,7 +104,7 @@ pub use select::{
     ProjectRow, RefusedRow, RerankRow, SelectDocument, ShareRow, SignalRow, WhyDocument,
 };
 pub use served::{
-    AgentSkillsRow, ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, LinkDocument,
+    AgentSkillsRow, ApprovalRow, ApprovalsDocument, BrokenSkillRow, ExecutedDocument, LinkDocument,
     OfferRow, RefreshDocument, SessionRow, SessionsDocument, SkillsChangedDocument, SkillsPage,
     SourceRow, StatusDocument, WatchRow,
 };

@@ -29,7 +29,7 @@ impl ListDocument<'_> {
         self.write_with(self.0.counts(), to)
     }
 
-    /// The same for some of the skills; the counts are those of all skills.
+    /// Writes a document about some of the skills; the counts are those of all skills.
     ///
     /// # Errors
     /// When `to` can't be written to.

@@ -415,7 +415,7 @@ pub struct ProgressDocument {
     pub progress: Option<String>,
     /// `list`, `fetch` or `scan`.
     pub work: &'static str,
-    /// The same, for display.
+    /// What is done, for display.
     pub what: String,
     /// How many skills are done.
     pub done: usize,
@@ -438,7 +438,7 @@ impl ProgressDocument {
             kind: "progress",
             progress,
             work: work.kind.as_str(),
-            what: work.what.clone(),
+            what: work.label.clone(),
             done: far.done,
             total: far.total,
             bytes: far.bytes,

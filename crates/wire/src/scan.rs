@@ -194,7 +194,7 @@ impl ScannedRow {
     }
 }
 
-/// The same as a SARIF log, for code hosts and editors. Paths below `base`, the folder of the project, are relative to it; a code host
+/// The document as a SARIF log, for code hosts and editors. Paths below `base`, the folder of the project, are relative to it; a code host
 /// knows no other paths.
 #[must_use]
 pub fn sarif(document: &ScanDocument, version: &str, base: &str) -> Value {

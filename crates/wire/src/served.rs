@@ -219,13 +219,13 @@ pub struct SkillsChangedDocument {
     /// Names of skills that were removed.
     pub removed: Vec<String>,
     /// New or changed skills that can't be read, with the reasons.
-    pub broken: Vec<BrokenRow>,
+    pub broken: Vec<BrokenSkillRow>,
 }
 
 /// A skill that can't be read.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BrokenRow {
+pub struct BrokenSkillRow {
     /// Name of the skill.
     pub name: String,
     /// Path of the skill's folder.
@@ -251,12 +251,12 @@ impl SkillsChangedDocument {
             added: names(&changes.added),
             changed: names(&changes.changed),
             removed: names(&changes.removed),
-            broken: broken.map(|skill| broken_row(skill, now)).collect(),
+            broken: broken.map(|skill| broken_skill_row(skill, now)).collect(),
         }
     }
 }
 
-fn broken_row(skill: &WatchedSkill, now: &CurrentSkills) -> BrokenRow {
+fn broken_skill_row(skill: &WatchedSkill, now: &CurrentSkills) -> BrokenSkillRow {
     let found = now.skills.all().find(|found| found.path() == skill.path);
     let diagnostics = found.map(|found| &found.entry().diagnostics[..]);
     let problems = diagnostics.unwrap_or_default().iter().map(|diagnostic| {
@@ -267,7 +267,7 @@ fn broken_row(skill: &WatchedSkill, now: &CurrentSkills) -> BrokenRow {
     });
     let mut usable = now.usable().all();
     let usable = usable.find(|found| found.path() == skill.path);
-    BrokenRow {
+    BrokenSkillRow {
         name: skill.name.clone(),
         path: skill.path.to_string_lossy().into_owned(),
         problems: problems.collect(),

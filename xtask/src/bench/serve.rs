@@ -159,7 +159,7 @@ fn raise_limit() -> Result<()> {
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
 }
 
-/// The same page from both servers, in turns.
+/// Fetches one page from both servers, in turns.
 fn rates(
     bench: &Bench,
     daemon: &MeasuredDaemon,

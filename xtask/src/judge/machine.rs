@@ -22,7 +22,7 @@ const EXAMPLES: [&str; 6] = [
 
 /// A tool skill whose permission is approved.
 const APPROVED: &str = "counter";
-/// The same, not approved.
+/// A tool skill whose permission is not approved.
 const NOT_APPROVED: &str = "tally";
 
 /// Files of two more skills: `report` uses only fields of the specification; `sync` sends a key away, so the scanner blocks it.
@@ -127,7 +127,7 @@ impl JudgedMachine {
         self.placed(Command::new(program))
     }
 
-    /// The same, stopped with all of its processes after this many seconds.
+    /// [`Self::command`], stopped with all of its processes after this many seconds.
     pub(crate) fn limited(&self, seconds: u32, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("timeout");
         command

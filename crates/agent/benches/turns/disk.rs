@@ -58,7 +58,7 @@ impl Disk {
         store.map_err(|error| ErrorReport::broken("store", error.to_string()))
     }
 
-    /// The same skills with another model.
+    /// These skills with another model.
     pub(crate) fn with(&self, chosen: ChosenModel) -> Self {
         Self {
             stage: self.stage.clone(),

@@ -180,7 +180,7 @@ impl AgentConversation {
         self.take_in(&skill, arguments, by, reason(by))
     }
 
-    /// The same for a skill that was read.
+    /// [`Self::load`] for a skill that was read.
     pub(super) fn take_in(
         &mut self,
         skill: &LoadedSkill,

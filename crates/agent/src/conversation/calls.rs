@@ -29,7 +29,7 @@ use crate::{CallArguments, ErrorReport, HistoryRecord, ToolCall};
 
 /// The maximum output of one call for the model.
 pub(super) const MAX_OUTPUT: usize = 60_000;
-/// The same when many tools are called together: each call may have at least this much.
+/// The least output that each call may have, when many tools are called together.
 const MIN_OUTPUT: usize = 1_000;
 /// The maximum size of a skill's file.
 const MAX_RESOURCE: u64 = 1 << 20;

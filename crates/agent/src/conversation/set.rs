@@ -70,7 +70,7 @@ impl RejectedSet {
         lines.collect()
     }
 
-    /// The same as one report.
+    /// All faults as one report.
     #[must_use]
     pub fn report(&self) -> ErrorReport {
         let message = format!("the sub-agent was not started: {}", self.lines().join("; "));
@@ -88,7 +88,7 @@ pub fn is_coding(task: &str) -> bool {
     coding(task, NamedBesideTask::default()).is
 }
 
-/// The same for a task that a model wrote: it can't avoid the pipeline by writing that no code should be changed.
+/// [`is_coding`] for a task that a model wrote: it can't avoid the pipeline by writing that no code should be changed.
 pub(super) fn is_coding_of_model(task: &str) -> bool {
     coding(task, NamedBesideTask::default()).asks_for_a_change()
 }

@@ -29,7 +29,7 @@ fn pipeline<'m>(members: impl IntoIterator<Item = &'m SkillManifest>) -> Pipelin
     pipeline_of(members, false)
 }
 
-/// The same for a task that can be coding.
+/// [`pipeline`] for a task that can be coding.
 fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m SkillManifest>, coding: bool) -> Pipeline {
     let members: Vec<&SkillManifest> = members.into_iter().collect();
     let named: Vec<Member<'_>> = members

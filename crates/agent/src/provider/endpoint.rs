@@ -97,7 +97,7 @@ impl Endpoint {
         self.url.as_str()
     }
 
-    /// The same for messages, without the query.
+    /// The URL for messages, without the query.
     pub(super) fn shown(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);

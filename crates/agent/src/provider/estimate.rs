@@ -7,7 +7,7 @@ use metier_runtime::count_tokens;
 
 use crate::{CallArguments, ModelMessage, ModelRequest, ModelResponse, TokenUsage};
 
-/// The same answer, with an estimate if its server reported no tokens.
+/// The answer, with an estimate if its server reported no tokens.
 pub(super) fn counted(request: &ModelRequest, answer: ModelResponse) -> ModelResponse {
     if answer.usage != TokenUsage::default() {
         return answer;

@@ -23,7 +23,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same for the name of a tool.
+/// [`plain`] for the name of a tool, which is also cut to the maximum length.
 pub(super) fn plain_name(name: &str) -> Cow<'_, str> {
     match plain(name) {
         Cow::Borrowed(name) => Cow::Borrowed(&name[..name.len().min(LONGEST)]),

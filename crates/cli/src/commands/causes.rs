@@ -19,7 +19,7 @@ pub(super) struct ReasonCause {
     pub(super) status: Status,
     /// Which skills, in a few words.
     pub(super) who: String,
-    /// The same with the names: `skill a`, `skills a, b`, `2 skills in DIR`.
+    /// Which skills, with their names: `skill a`, `skills a, b`, `2 skills in DIR`.
     pub(super) label: String,
     pub(super) message: String,
     /// The command to type.

@@ -242,7 +242,7 @@ pub(super) fn remarks(inventory: &Inventory, skill: &InventorySkill) -> Vec<Stri
     remarks_with(inventory, skill, |_| true)
 }
 
-/// The same, limited to some of its reasons.
+/// [`remarks`], limited to some of the reasons.
 fn remarks_with(
     inventory: &Inventory,
     skill: &InventorySkill,

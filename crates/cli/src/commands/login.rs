@@ -82,7 +82,7 @@ pub(crate) fn run(run: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The same for an MCP server, which sends the user to a browser.
+/// Logs in to an MCP server, which sends the user to a browser, or forgets its token.
 fn at_server(run: &CliRun, server: &str, logout: bool) -> Result<Exit, Failure> {
     let output = &run.output;
     let shown = one_line(server);

@@ -205,7 +205,7 @@ fn page(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String
     page
 }
 
-/// The same, with the triggers that don't match.
+/// A skill with its signals and gates, and with the triggers that don't match.
 fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String {
     let mut page = page(inventory, account, output);
     for miss in &account.considered.misses {

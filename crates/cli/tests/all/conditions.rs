@@ -86,7 +86,7 @@ pub(crate) fn under_every_condition(attack: impl Fn(&SkillProject)) {
     try_under(&CONDITIONS, attack);
 }
 
-/// The same for attacks that need a mechanism, such as a private network for the child.
+/// [`under_every_condition`] for attacks that need a mechanism, such as a private network for the child.
 pub(crate) fn behind_namespaces(attack: impl Fn(&SkillProject)) {
     let able: Vec<Condition> = CONDITIONS
         .into_iter()

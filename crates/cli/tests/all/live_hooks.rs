@@ -87,7 +87,7 @@ fn hooks_are_called_by_source_and_each_sees_what_the_one_before_left() {
     });
 }
 
-/// The same from the command line, where each source is a root.
+/// Hooks are called by source on the command line too, where each source is a root.
 #[test]
 fn sources_are_roots_on_the_command_line() {
     let live = three();

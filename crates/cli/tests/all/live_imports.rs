@@ -72,7 +72,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The same in TypeScript only.
+/// Imports that only a handler in TypeScript can have.
 const TYPED: &[(&str, &str)] = &[
     (
         "import type { HookHandler } from 'openclaw/hooks';\nconst typed: HookHandler | undefined = undefined;",

@@ -27,7 +27,7 @@ struct Row {
     builtin: &'static StarlarkBuiltin,
     /// The required permission; none for functions that stay inside.
     exact: Option<String>,
-    /// The same permission, for something else.
+    /// The required permission with another scope, which is not sufficient.
     elsewhere: Option<String>,
     /// Its arguments in Starlark.
     arguments: String,

@@ -143,7 +143,7 @@ impl Live {
         self.stage.context.run(&all)
     }
 
-    /// The same; returns the single document that it prints.
+    /// [`Self::run`]; returns the single document that it prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         serde_json::from_str(&output.stdout)
@@ -279,7 +279,7 @@ pub(crate) fn left_running(live: &Live) -> Vec<String> {
     left_in(&home.parent().unwrap().to_string_lossy())
 }
 
-/// The same for one folder.
+/// [`left_running`] for one folder.
 pub(crate) fn left_in(place: &str) -> Vec<String> {
     let until = Instant::now() + HANG;
     loop {

@@ -43,7 +43,7 @@ fn talk(stage: &SkillProject, arguments: &[&str], typed: &str) -> Talk {
     converse(stage, arguments, ("", typed), &|| {})
 }
 
-/// The same, with text that was typed before the program started.
+/// [`talk`] with text that was typed before the program started.
 fn talk_after(stage: &SkillProject, arguments: &[&str], early: &str, typed: &str) -> Talk {
     converse(stage, arguments, (early, typed), &|| {})
 }

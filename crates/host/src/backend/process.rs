@@ -171,7 +171,7 @@ impl<'a> ChildProcess<'a> {
         )
     }
 
-    /// The same with the caller's clock.
+    /// [`Self::open`] with the caller's clock.
     ///
     /// # Errors
     /// As [`ChildProcess::open`].

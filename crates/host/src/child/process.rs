@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MAX_GRACE: Duration = Duration::from_millis(700);
 /// How long after the order to kill the supervisor itself is killed, which ends its PID namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
-/// The same without a namespace. No other process can then find what is still running, so the supervisor gets more time.
+/// [`AFTER_KILL`] without a namespace. No other process can then find what is still running, so the supervisor gets more time.
 const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
 /// Maximum time between two checks for cancellation.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -256,7 +256,7 @@ impl Child {
         self.finish_unless(None, None, timeout, grace)
     }
 
-    /// The same, but stopped as soon as the flag is set.
+    /// [`Self::finish`], but stopped as soon as the flag is set.
     fn finish_unless(
         mut self,
         stop: Option<&AtomicBool>,

@@ -189,7 +189,7 @@ impl Watch {
         replaced.map(|(place, _)| place.clone()).collect()
     }
 
-    /// The same without a caller that takes the result: it is recorded for the next start.
+    /// [`Self::undo`] without a caller that takes the result: it is recorded for the next start.
     pub(crate) fn undo_unasked(&mut self) {
         let look = self.put_back(None);
         match self.journal.take() {

@@ -78,7 +78,7 @@ impl ScratchFolder {
         made.map(|(path, _lock)| Self { path, _lock })
     }
 
-    /// The same for files that children are started with: no child writes there, whatever was granted to it.
+    /// A new private folder for files that children are started with: no child writes there, whatever was granted to it.
     ///
     /// # Errors
     /// When it can't be created.
@@ -305,12 +305,12 @@ impl ActExecutor {
             .with_other_names(secret.collect())
     }
 
-    /// The same, to compare paths with.
+    /// [`Self::denied`], to compare paths with.
     pub(super) fn never_read(&self) -> DeniedPlaces {
         DeniedPlaces::new(self.denied())
     }
 
-    /// The same for a child, which has its own temporary folder and sees its own processes.
+    /// [`Self::denied`] for a child, which has its own temporary folder and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
         let kernel = self.kernel_places().into_iter().filter(is_elsewhere);

@@ -201,7 +201,7 @@ impl ActExecutor {
         &self,
         begun: &RecordedAct<'_, Deno, R>,
     ) -> Result<RunningScript, ExecutionError> {
-        let deno = begun.what();
+        let deno = begun.act();
         let arguments = self.deno_arguments(deno)?;
         let program = deno.program.as_os_str();
         let mut prepared =

@@ -142,7 +142,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).is_ok()
 }
 
-/// The same with the reason.
+/// [`is_there`], with the reason if there is no such file.
 pub(super) fn look(path: &Path) -> Result<(), ExecutionError> {
     let looked = open(path, OFlags::PATH | OFlags::CLOEXEC);
     looked.map(drop).map_err(|source| ExecutionError::File {

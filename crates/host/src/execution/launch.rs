@@ -140,7 +140,7 @@ impl ActExecutor {
         &self,
         begun: &RecordedAct<'_, Permit, R>,
     ) -> Result<RunningScript, ExecutionError> {
-        let permit = begun.what();
+        let permit = begun.act();
         let Act::Script { path, arguments } = permit.act() else {
             return Err(ExecutionError::Elsewhere(
                 permit.act().permission().as_str(),
@@ -160,7 +160,7 @@ impl ActExecutor {
         &self,
         begun: &RecordedAct<'_, Permit, R>,
     ) -> Result<RunningScript, ExecutionError> {
-        let permit = begun.what();
+        let permit = begun.act();
         let Act::Script { path, .. } = permit.act() else {
             return Err(ExecutionError::Elsewhere(
                 permit.act().permission().as_str(),

@@ -309,7 +309,7 @@ impl ActExecutor {
         self.act_relayed(begun, None)
     }
 
-    /// The same; `relay` gets the output of a script immediately, and provides its input.
+    /// [`Self::act`]; `relay` gets the output of a script immediately, and provides its input.
     ///
     /// # Errors
     /// When it can't be done, or no permission allows it.
@@ -318,7 +318,7 @@ impl ActExecutor {
         begun: &RecordedAct<'_, Permit, R>,
         relay: Option<&dyn Relay>,
     ) -> Result<ActResult, ExecutionError> {
-        let permit = begun.what();
+        let permit = begun.act();
         let timeout = permit.timeout().unwrap_or(Duration::from_secs(30));
         match permit.act() {
             Act::ReadFile(path) => files::read(path, &self.never_read()).map(ActResult::Bytes),

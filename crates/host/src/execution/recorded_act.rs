@@ -5,7 +5,7 @@
 #[derive(Debug)]
 #[must_use = "its receipt has to be completed"]
 pub struct RecordedAct<'a, T, R> {
-    what: &'a T,
+    act: &'a T,
     receipt: R,
 }
 
@@ -14,15 +14,15 @@ impl<'a, T, R> RecordedAct<'a, T, R> {
     ///
     /// # Errors
     /// When the receipt can't be written; then the act does not start.
-    pub fn write<E>(what: &'a T, write: impl FnOnce(&T) -> Result<R, E>) -> Result<Self, E> {
-        let receipt = write(what)?;
-        Ok(Self { what, receipt })
+    pub fn write<E>(act: &'a T, write: impl FnOnce(&T) -> Result<R, E>) -> Result<Self, E> {
+        let receipt = write(act)?;
+        Ok(Self { act, receipt })
     }
 
     /// The act that was started.
     #[must_use]
-    pub fn what(&self) -> &'a T {
-        self.what
+    pub fn act(&self) -> &'a T {
+        self.act
     }
 
     /// The act is over: the receipt, to be completed.

@@ -38,7 +38,7 @@ impl ActExecutor {
         Ok(false)
     }
 
-    /// The same without the links that point to it from elsewhere. For a child these are found at its start.
+    /// [`Self::is_untouchable`] without the links that point to the path from elsewhere. For a child these are found at its start.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
         let denied = self.never_read();

@@ -83,7 +83,7 @@ const V4: &[([u8; 4], u32, AddressKind)] = &[
     ([240, 0, 0, 0], 4, AddressKind::Reserved),
 ];
 
-/// The same for addresses that embed no other. An address that no row names is reserved: only 2000::/3 is assigned.
+/// The rows of IPv6, for addresses that embed no other. An address that no row names is reserved: only 2000::/3 is assigned.
 const V6: &[([u16; 8], u32, AddressKind)] = &[
     (
         [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0],

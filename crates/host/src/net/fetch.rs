@@ -240,7 +240,7 @@ pub fn fetch(
     whole(request, hosts, limits, resolve, trust, None)
 }
 
-/// The same for a skill. The caller has recorded the URL of the request; the host of every redirect to another origin is recorded in `log`
+/// [`fetch`] for a skill. The caller has recorded the URL of the request; the host of every redirect to another origin is recorded in `log`
 /// before it is contacted, and not contacted if that fails.
 pub fn fetch_recorded(
     request: &FetchRequest,
@@ -290,7 +290,7 @@ fn whole(
     })
 }
 
-/// The same for a body that is passed on as it arrives, and not decompressed. `take` gets the response without its body, and the next
+/// [`fetch`] for a body that is passed on as it arrives, and not decompressed. `take` gets the response without its body, and the next
 /// bytes; it returns whether more is wanted. Its first call has no bytes: the head is complete, and the body can take its time.
 pub fn fetch_in_pieces(
     request: &FetchRequest,

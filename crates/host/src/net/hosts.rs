@@ -207,7 +207,7 @@ impl AllowedHosts {
         Self::new(&scopes, any)
     }
 
-    /// The same without these, on every port unless they name one; an empty scope denies all hosts. A denied address is not dialled
+    /// These hosts without the denied ones, on every port unless they name one; an empty scope denies all hosts. A denied address is not dialled
     /// under any name.
     pub fn without(self, denied: &[String]) -> Result<Self, ScopeError> {
         if denied.iter().any(String::is_empty) {

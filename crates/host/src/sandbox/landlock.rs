@@ -266,7 +266,7 @@ impl LandlockRules {
         self.allow_without(&place, path, around, &inside)
     }
 
-    /// The same with holes that are named from the folder. Everything is opened from the handle, so that a new name has no effect.
+    /// [`Self::allow_around`] with holes that are named from the folder. Everything is opened from the handle, so that a new name has no effect.
     fn allow_without(
         &mut self,
         place: &OwnedFd,

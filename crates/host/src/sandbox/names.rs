@@ -213,7 +213,7 @@ impl DeniedPlaces {
         NameSet::folding(above.any(|above| NameSet::of(above) == NameSet::Folded))
     }
 
-    /// The same for a path whose folders compare names this way.
+    /// [`Self::cover`] for a path whose folders compare names this way.
     pub(crate) fn cover_in(&self, path: &Path, names: NameSet) -> bool {
         if path.ancestors().any(|above| self.exact.contains(above)) {
             return true;

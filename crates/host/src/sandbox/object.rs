@@ -160,7 +160,7 @@ pub(crate) fn make_accessible(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()
     give_back(folder.as_fd())
 }
 
-/// The same for a folder that is open.
+/// Gives the user back their rights to a folder that is open.
 pub(crate) fn give_back(folder: BorrowedFd<'_>) -> io::Result<()> {
     let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
     chmod(path, Mode::RWXU).map_err(Into::into)

@@ -64,7 +64,7 @@ pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
 }
 
-/// The same from an open folder, for paths below it.
+/// [`exactly`] from an open folder, for paths below it.
 pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Result<OwnedFd> {
     let path = if path.as_os_str().is_empty() {
         Path::new(".")

@@ -63,7 +63,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// The same without links.
+    /// This folder and its copy without links in their paths.
     #[cfg(target_os = "linux")]
     fn settled(&self) -> Result<Self, SetupError> {
         Ok(Self {
@@ -161,7 +161,7 @@ impl SandboxProfile {
         found.map_or(Ok(()), Err)
     }
 
-    /// The same without links, so that paths can be compared by their names: readable and writable places are resolved, denied
+    /// This profile without links, so that paths can be compared by their names: readable and writable places are resolved, denied
     /// places are replaced by their targets, whether they exist or not, and protected places by every step to their targets. Places that
     /// another mount shows are denied and protected under those paths too, and so are other names of protected files.
     ///

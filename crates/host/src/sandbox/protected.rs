@@ -117,7 +117,7 @@ impl Protection {
         [&self.homes, &self.tops, &self.places]
     }
 
-    /// The same, parsed again.
+    /// A protection from its recorded parts.
     pub(crate) fn from_parts([homes, tops, places]: [Vec<PathBuf>; 3]) -> Self {
         Self {
             homes,
@@ -155,8 +155,8 @@ impl Protection {
         self.places.iter().filter_map(|place| place.file_name())
     }
 
-    /// The same by its name alone. `names` is how the folder of the path compares names, and `is_top` whether a folder is the top of
-    /// a repository.
+    /// Whether a path is a protected place by its name alone. `names` is how the folder of the path compares names, and `is_top` whether a
+    /// folder is the top of a repository.
     pub(super) fn is_named(
         &self,
         path: &Path,
@@ -222,7 +222,7 @@ impl Protection {
         self.is_known_top(folder) || is_repository()
     }
 
-    /// The same without reading the folder.
+    /// [`Self::is_top`] without reading the folder.
     pub(super) fn is_known_top(&self, folder: &Path) -> bool {
         self.is_home(folder) || self.tops.iter().any(|top| top == folder)
     }

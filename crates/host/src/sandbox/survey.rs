@@ -405,7 +405,7 @@ impl PathRoom {
         Ok(path)
     }
 
-    /// The same for a place that was found: a link is kept with its target.
+    /// The path of a place that was found: a link is kept with its target.
     fn place(
         &mut self,
         folder: &Path,
@@ -635,7 +635,7 @@ struct After<'g> {
     before: &'g Survey,
     known: HashMap<&'g Path, &'g ObjectMark>,
     unreadable: HashSet<&'g Path>,
-    /// The same folders as objects.
+    /// The unreadable folders as objects.
     passed: HashSet<&'g ObjectMark>,
     ended: Option<Moment>,
     found: Findings,

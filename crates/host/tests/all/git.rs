@@ -86,7 +86,7 @@ impl Place {
         Ok((code, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// The same for commands that must succeed; only the output.
+    /// The output of a command that must succeed.
     fn git_says(&self, arguments: &[&str]) -> String {
         let (code, text) = self.git(arguments).unwrap();
         assert_eq!(code, Some(0), "git {arguments:?}: {text}");

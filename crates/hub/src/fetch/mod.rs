@@ -40,7 +40,7 @@ use semver::Version;
 pub use access::{Download, DownloadRequest, GitRemote, GitRun, ObjectReader, SourceAccess};
 pub use error::{FetchError, SkillProblem};
 pub use host_access::{AccessSettings, HostAccess};
-pub use offers::{OfferKind, PluginElsewhere, SkillOffer};
+pub use offers::{ExternalPlugin, OfferKind, SkillOffer};
 pub use quarantine::QuarantineRoom;
 
 use crate::source::{GitSource, SkillSource};
@@ -123,7 +123,7 @@ impl FetchProgress for () {
 /// The content of a source, opened once.
 pub struct OpenedSource<'a> {
     offers: Vec<SkillOffer>,
-    elsewhere: Vec<PluginElsewhere>,
+    elsewhere: Vec<ExternalPlugin>,
     left_out: Vec<String>,
     content: SourceContent<'a>,
     limits: SourceLimits,
@@ -285,7 +285,7 @@ impl OpenedSource<'_> {
 
     /// Plugins of its marketplace that are in other sources.
     #[must_use]
-    pub fn elsewhere(&self) -> &[PluginElsewhere] {
+    pub fn elsewhere(&self) -> &[ExternalPlugin] {
         &self.elsewhere
     }
 

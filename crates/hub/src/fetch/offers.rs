@@ -58,7 +58,7 @@ pub enum OfferKind {
 
 /// A plugin of a marketplace that is in another source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginElsewhere {
+pub struct ExternalPlugin {
     /// Its name.
     pub name: String,
     /// Its author's description.
@@ -71,7 +71,7 @@ pub struct PluginElsewhere {
 #[derive(Debug, Default)]
 pub(super) struct FoundOffers {
     pub(super) offers: Vec<SkillOffer>,
-    pub(super) elsewhere: Vec<PluginElsewhere>,
+    pub(super) elsewhere: Vec<ExternalPlugin>,
     /// Parts that were not searched or could not be parsed, one sentence each.
     pub(super) left_out: Vec<String>,
 }
@@ -107,7 +107,7 @@ pub(super) fn find(
         found.left_out.extend(marketplace.left_out);
         for plugin in marketplace.plugins {
             match &plugin.place {
-                PluginPlace::Elsewhere(source) => found.elsewhere.push(PluginElsewhere {
+                PluginPlace::Elsewhere(source) => found.elsewhere.push(ExternalPlugin {
                     name: plugin.name,
                     description: plugin.description,
                     source: source.clone(),

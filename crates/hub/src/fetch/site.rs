@@ -12,7 +12,7 @@ use super::{
     files::{ArchiveFiles, TreeBuilder},
     in_parallel,
     local::{MAX_SIGNATURE, OpenedArchive, SIGNATURE, digest_of},
-    offers::{self, FoundOffers, OfferKind, PluginElsewhere},
+    offers::{self, ExternalPlugin, FoundOffers, OfferKind},
 };
 use crate::{
     index::{Artifact, INDEX_PATHS, ListedSkill, SiteIndex},
@@ -323,7 +323,7 @@ fn marketplace(access: &SiteAccess<'_>, url: &Url) -> Result<FoundOffers, FetchE
     };
     for plugin in marketplace.plugins {
         match plugin.place {
-            PluginPlace::Elsewhere(source) => found.elsewhere.push(PluginElsewhere {
+            PluginPlace::Elsewhere(source) => found.elsewhere.push(ExternalPlugin {
                 name: plugin.name,
                 description: plugin.description,
                 source,

@@ -133,7 +133,7 @@ impl InstallAction {
 pub struct InstallCardPermission {
     /// The permission with its scope, as in `shell:exec(git *)`.
     pub permission: String,
-    /// The same in plain words.
+    /// The permission in plain words.
     pub meaning: String,
     /// Whether it is allowed, denied, or needs an answer.
     pub decision: PermissionDecision,

@@ -25,7 +25,7 @@ const MAX_TRUSTED: DigestBudget = DigestBudget {
     bytes: 512 << 20,
     files: 50_000,
 };
-/// The same for skills that are not trusted: they must not take time.
+/// [`MAX_TRUSTED`] for skills that are not trusted: they must not take time.
 const MAX_UNTRUSTED: DigestBudget = DigestBudget {
     bytes: 4 << 20,
     files: 1_000,

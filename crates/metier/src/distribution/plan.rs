@@ -36,7 +36,7 @@ pub struct InstallPlan {
 }
 
 impl InstallPlan {
-    /// The same plan with the time, the configuration and the stop flag of this workspace, for a plan that is carried out later.
+    /// This plan with the time, the configuration and the stop flag of this workspace, for a plan that is carried out later.
     ///
     /// ```no_run
     /// # fn f(plan: metier::distribution::InstallPlan, workspace: metier::Workspace) -> Result<(), metier::Error> {

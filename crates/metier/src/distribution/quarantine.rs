@@ -45,7 +45,7 @@ impl Quarantine {
         Ok(place)
     }
 
-    /// The same files under another name.
+    /// Gives the folder of a skill another name.
     pub(crate) fn rename(&self, place: &Path, name: &str) -> Result<PathBuf, Error> {
         let renamed = place.with_file_name(name);
         fs::rename(place, &renamed).map_err(|error| Error::unwritable(place, &error))?;

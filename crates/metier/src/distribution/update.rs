@@ -505,7 +505,7 @@ fn bare(
 }
 
 impl UpdatePlan {
-    /// The same plan for a later moment, as [`InstallPlan::at`], which has an example.
+    /// This plan for a later moment, as [`InstallPlan::at`], which has an example.
     #[must_use]
     pub fn at(self, workspace: &Workspace) -> Self {
         Self {

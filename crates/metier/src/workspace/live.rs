@@ -72,7 +72,7 @@ pub(crate) struct LiveInventory {
 pub(crate) type VerdictsState = (u64, u64, i64, i64);
 
 impl Workspace {
-    /// The same workspace now: configuration and time are read again, the database stays open, and what was reported before is not repeated.
+    /// This workspace now: configuration and time are read again, the database stays open, and what was reported before is not repeated.
     pub(crate) fn live_reopened(&self) -> Result<Self, Error> {
         let live = self.live.clone().map(|live| LiveVersions {
             known: None,

@@ -72,7 +72,7 @@ impl ManifestDraft {
     }
 }
 
-/// The same tools in the form of the specification.
+/// A hint: the tools in the form of the specification.
 fn tools_hint(tools: &[Box<str>]) -> String {
     let tools = tools.join(" ");
     let is_plain = |c: char| c.is_ascii_alphabetic() || c == '_';

@@ -91,7 +91,7 @@ pub(crate) enum YamlReader {
     Thorough,
 }
 
-/// The same with the full reader only, for the differential test.
+/// [`parse`] with the full reader only, for the differential test.
 #[doc(hidden)]
 #[must_use]
 pub fn parse_thoroughly(files: &Files<'_>, mode: Strictness) -> Parsed {

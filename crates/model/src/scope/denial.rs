@@ -268,7 +268,7 @@ fn is_same_file(pattern: &[&str], path: &[&str]) -> bool {
 enum Next {
     /// The wanted operand, or an option.
     Operand,
-    /// The same, or the value of the option before.
+    /// The wanted operand, an option, or the value of the option before.
     Either,
     /// The value of the option before.
     Value,

@@ -562,7 +562,7 @@ fn unknown() -> ShellWord {
     })
 }
 
-/// The same word; an unknown one if it contains a mark that is replaced by input.
+/// The word itself, or an unknown one if it contains a mark that is replaced by input.
 fn filled(word: &ShellWord, mark: &str) -> ShellWord {
     match word.literal() {
         Some(text) if text.contains(mark) => ShellWord::dynamic(WordPart::Parameter {
@@ -589,7 +589,7 @@ fn is_git_program(text: &str) -> bool {
     name.starts_with("git-")
 }
 
-/// The same words, with each such program in two.
+/// The words, with each program like `git-push` in two: `git push`.
 fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
     let split = |word: PossibleWord| {
         let name = match &word {

@@ -36,7 +36,7 @@ pub struct BodyCommand<'a> {
     pub source: &'a str,
     /// The command as written, including placeholders.
     pub text: &'a str,
-    /// The same command, ready to run or refused.
+    /// The command ready to run, or refused.
     pub script: Script,
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn line(text: &str, at: u32) -> u32 {
     u32::try_from(newlines + 1).unwrap_or(u32::MAX)
 }
 
-/// The same without the fast path.
+/// [`read_mapping`] without the fast path.
 pub(crate) fn read_thoroughly<'a>(
     text: &'a str,
     base: u32,

@@ -89,7 +89,7 @@ impl<'a> Node<'a> {
         get(self.as_map()?, key)
     }
 
-    /// The same value as JSON; unquoted numbers and booleans become JSON ones when they round-trip.
+    /// This value as JSON; unquoted numbers and booleans become JSON ones when they round-trip.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {

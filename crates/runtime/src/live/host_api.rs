@@ -459,7 +459,7 @@ fn undone(error: &ExecutionError) -> &'static str {
     }
 }
 
-/// The same for a file of the skill itself. A snapshot contains only files: a folder exists if there are files below it.
+/// The code for why a file of the skill itself was not read. A snapshot contains only files: a folder exists if there are files below it.
 fn unread(held: &Snapshot, path: &str, error: &ReadError) -> &'static str {
     let path = Path::new(path);
     let mut files = held.files.iter();

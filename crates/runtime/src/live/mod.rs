@@ -156,28 +156,28 @@ impl Runtime {
         }
     }
 
-    /// The same with a model that skills may use, if they are permitted to.
+    /// This session with a model that skills may use, if they are permitted to.
     #[must_use]
     pub fn with_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// The same for a file of a skill's own tests, which runs in place of its entrypoint; its tests are workflows.
+    /// This session for a file of a skill's own tests, which runs in place of its entrypoint; its tests are workflows.
     #[must_use]
     pub fn testing(mut self, file: &str) -> Self {
         self.tests = Some(file.to_owned());
         self
     }
 
-    /// The same, to list the contributions of skills: no question is asked, and they get only earlier approvals.
+    /// This session, if it only lists the contributions of skills: no question is asked, and they get only earlier approvals.
     #[must_use]
     pub fn describing(mut self, describes: bool) -> Self {
         self.describes = describes;
         self
     }
 
-    /// The same, with log lines that explain how the code of skills is started where that is not obvious.
+    /// This session with log lines that explain how the code of skills is started where that is not obvious.
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
@@ -398,7 +398,7 @@ impl Runtime {
         self.call_within(skill, tool, input, &|_| Ok(()))
     }
 
-    /// The same for a caller that has rules about the input: they are checked again when a hook changed it.
+    /// [`Self::call`] for a caller that has rules about the input: they are checked again when a hook changed it.
     ///
     /// # Errors
     /// Also when the caller refuses the changes of hooks.

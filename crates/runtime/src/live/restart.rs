@@ -25,7 +25,7 @@ impl Runtime {
         self.get(skill)
     }
 
-    /// The same for an event: it does not start a skill a second time, with the same question, while the answers are the same.
+    /// [`Self::current`] for an event: it does not start a skill again, with the same question, while the answers are the same.
     pub(super) fn current_for_event(&self, active: &Arc<Active>) -> Result<Arc<Active>, CallError> {
         if !active.can_start_again()? {
             return Ok(Arc::clone(active));

@@ -67,7 +67,7 @@ struct OrderPassage<'d> {
     content: &'d str,
     /// The classes of the sentences with orders.
     told: ClassSet,
-    /// The same with quotations, which may contain the text to be written.
+    /// `told` and the classes of quotations, which may contain the text to be written.
     quoted: ClassSet,
     /// The classes of the sentences before and after the first one.
     around: ClassSet,

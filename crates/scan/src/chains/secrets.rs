@@ -287,7 +287,7 @@ pub(super) fn browser_storage(scanner: &mut SkillScanner<'_>) {
 /// The maximum number of sentences between an order to collect and its object, and between that and the destination.
 const LISTED: usize = 5;
 const SENT_NEAR: usize = 10;
-/// The same for a command below, in bytes.
+/// The maximum distance between the order and a command below it, in bytes.
 const SENT_BELOW: usize = 2500;
 
 /// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions

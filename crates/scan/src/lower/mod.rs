@@ -134,7 +134,7 @@ impl Lowering {
         }
     }
 
-    /// The same parsers, with the full time limit.
+    /// These parsers with the full time limit.
     pub(crate) fn again(&self) -> Self {
         Self::new(self.parsers)
     }

@@ -567,7 +567,7 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The same for ASCII, which most texts are.
+/// [`sentences`] for ASCII, which most texts are.
 fn ascii_sentences(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

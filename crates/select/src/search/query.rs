@@ -239,7 +239,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         Self::tuned(segments, lives, SearchTuning::CHOSEN)
     }
 
-    /// The same with other constants, for measurements.
+    /// [`Self::new`] with other constants, for measurements.
     #[must_use]
     pub fn tuned(
         segments: Vec<Segment<B>>,
@@ -290,7 +290,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         }
     }
 
-    /// The same index, in which some skills count for the rarity of words and are found only by [`Self::search_all`].
+    /// This index, in which some skills count for the rarity of words and are found only by [`Self::search_all`].
     #[must_use]
     pub fn hiding(mut self, is_hidden: impl Fn(&SkillKey) -> bool) -> Self {
         for one in &mut self.segments {
@@ -319,7 +319,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         self.look(task, limit, false).ok_or(DamagedIndex)
     }
 
-    /// The same among all skills, including hidden ones.
+    /// [`Self::search`] among all skills, including hidden ones.
     ///
     /// # Errors
     /// When the bytes of a segment are damaged.

@@ -56,7 +56,7 @@ pub trait SegmentBytes {
     fn length(&self) -> u64;
     /// The bytes of a range, exactly as written; `None` if they are missing or damaged.
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
-    /// The same for bytes that are not needed again.
+    /// [`Self::read`] for bytes that are not needed again.
     fn read_once(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
         self.read(range)
     }

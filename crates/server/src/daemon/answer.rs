@@ -53,7 +53,7 @@ impl Refusal {
         Self::new(400, "usage", message)
     }
 
-    /// The same as a page, for a browser.
+    /// This answer as a page, for a browser.
     pub(super) fn into_page(self) -> Response {
         page::refused(self.status, self.code, &self.message)
     }

@@ -50,7 +50,7 @@ impl ToolReply {
         }
     }
 
-    /// The same for a skill in its frame, which stays.
+    /// [`Self::new`] for a skill in its frame, which is kept.
     pub(crate) fn framed(document: &impl Serialize, text: &str) -> Self {
         Self {
             document: neutral(value(document), for_model_framed),
@@ -60,7 +60,7 @@ impl ToolReply {
         }
     }
 
-    /// The same with a member of the document that is the text again.
+    /// This answer, where a member of the document is the text again.
     pub(crate) fn in_parts(self, member: &'static str) -> Self {
         Self {
             long: Some(member),

@@ -132,7 +132,7 @@ impl McpServer {
         }
     }
 
-    /// The same server for another client, with a separate state.
+    /// This server for another client, with a separate state.
     #[must_use]
     pub fn for_client(&self) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl McpServer {
         }
     }
 
-    /// The same for a request that the protocol answers with a specific error.
+    /// `elsewhere` for a request that the protocol answers with a specific error.
     async fn looked_up<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SkillSource) -> Result<T, ErrorData> + Send + 'static,

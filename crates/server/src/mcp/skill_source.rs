@@ -56,7 +56,7 @@ impl SkillSource {
         self.live()?.current()
     }
 
-    /// The same for a request that names a skill.
+    /// The skills as they are now, for a request that names a skill.
     ///
     /// # Errors
     /// As for [`SkillSource::now`].

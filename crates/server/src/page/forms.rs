@@ -78,7 +78,7 @@ pub(super) fn form(visit: &PageVisit, act: &str, back: &str, fields: &Markup) ->
     form_named(visit, act, back, "", fields)
 }
 
-/// The same, with what the script does with it: `inline` shows the answer below the form.
+/// A form with what the script does with it: `inline` shows the answer below the form.
 pub(super) fn form_named(
     visit: &PageVisit,
     act: &str,

@@ -280,7 +280,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The same as a dict, for calls with a program and its arguments.
+/// How a program ended, as a dict, for calls with a program and its arguments.
 fn ended_dict<'v>(ended: Ended, heap: Heap<'v>) -> Value<'v> {
     let exit = ended
         .exit

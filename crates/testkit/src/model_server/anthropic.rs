@@ -63,7 +63,7 @@ fn blocks(reply: &ModelReply) -> Vec<(Value, Vec<Value>)> {
 /// The signature is not verified; it only has to be sent back.
 const SIGNATURE: &str = "c2lnbmVk";
 
-/// The same in one document, which can't contain arguments that are not JSON.
+/// The whole answer in one document, which can't contain arguments that are not JSON.
 pub(super) fn whole(reply: &ModelReply, model: &str) -> Value {
     let mut content = Vec::new();
     if !reply.thinking.is_empty() {

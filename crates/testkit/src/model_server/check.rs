@@ -164,7 +164,7 @@ fn openai(messages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// The same ids in the same order, each once. Providers accept any order; ours is that of the calls.
+/// Results must have the ids of the calls, in their order, each once. Providers accept any order; ours is that of the calls.
 fn answered(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
     let twice = (1..calls.len()).find(|call| calls[..*call].contains(&calls[*call]));
     if let Some(call) = twice {

@@ -106,7 +106,7 @@ impl ModelServer {
         Self::new(script, Client::Keyed)
     }
 
-    /// The same for requests that must not contain a key, such as those to the user's own server.
+    /// [`Self::start`] for requests that must not contain a key, such as those to the user's own server.
     ///
     /// # Panics
     /// When there is no loopback interface.
@@ -115,7 +115,7 @@ impl ModelServer {
         Self::new(script, Client::Keyless)
     }
 
-    /// The same for another program: its requests are recorded and answered, and their form is not checked.
+    /// [`Self::start`] for another program: its requests are recorded and answered, and their form is not checked.
     /// An extra request and a turn that was never played still fail the test.
     ///
     /// # Panics

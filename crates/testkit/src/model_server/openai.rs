@@ -50,7 +50,7 @@ fn deltas(reply: &ModelReply) -> Vec<Value> {
     deltas
 }
 
-/// The same in one document.
+/// The whole answer in one document.
 pub(super) fn whole(reply: &ModelReply, model: &str) -> Value {
     let call = |call: &super::turn::ScriptedCall| {
         json!({

@@ -56,7 +56,7 @@ fn deltas(item: &Value) -> Vec<(&'static str, &str)> {
     words.chain(halves).collect()
 }
 
-/// The same in one document.
+/// The whole answer in one document.
 pub(super) fn whole(reply: &ModelReply, request: &Value) -> Value {
     let message = json!({
         "type": "message",

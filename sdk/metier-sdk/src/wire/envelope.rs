@@ -304,7 +304,7 @@ fn invalid(why: &str) -> Malformed {
 pub struct TooLong(pub usize);
 
 impl TooLong {
-    /// The same as an error that names the message, such as `the answer`.
+    /// An error that names the message, such as `the answer`.
     #[must_use]
     pub fn error(self, code: i32, what: &str) -> RpcError {
         let Self(size) = self;

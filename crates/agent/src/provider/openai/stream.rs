@@ -36,7 +36,7 @@ struct OpenAiPiece {
     /// A string; from some servers a list of parts with strings.
     content: Option<Value>,
     reasoning_content: Option<String>,
-    /// The same under another name; some servers send both.
+    /// `reasoning_content` under another name; some servers send both.
     reasoning: Option<String>,
     refusal: Option<String>,
     tool_calls: Option<Vec<OpenAiFragment>>,

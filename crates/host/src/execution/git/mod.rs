@@ -290,7 +290,8 @@ fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     git_programs(folders, &[])
 }
 
-/// The same with other programs of git, which are named by their names in git's own folder.
+/// The programs that git can start, and other programs of git, which are named by their names in git's own folder. `None` if git is a script
+/// here.
 #[must_use]
 pub fn git_programs(folders: &[PathBuf], helpers: &[&str]) -> Option<Vec<PathBuf>> {
     let git = folders

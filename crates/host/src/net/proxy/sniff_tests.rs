@@ -23,7 +23,7 @@ fn greeting(name: &str, sni: bool) -> Vec<u8> {
     bytes
 }
 
-/// The same message in records of `size` bytes.
+/// The message in records of `size` bytes.
 fn in_records(bytes: &[u8], size: usize) -> Vec<u8> {
     let record = |piece: &[u8]| {
         let length = u16::try_from(piece.len()).unwrap().to_be_bytes();

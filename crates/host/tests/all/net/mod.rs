@@ -111,7 +111,7 @@ impl Server {
         Self::answering(redirect(status, location))
     }
 
-    /// The same with TLS; the certificate is for `names`, and is returned too.
+    /// A server with TLS that answers with this text; the certificate is for `names`, and is returned too.
     pub(crate) fn secure(names: &[&str], text: impl Into<Vec<u8>>) -> (Self, Vec<u8>) {
         let text = text.into();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
