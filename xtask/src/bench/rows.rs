@@ -331,10 +331,11 @@ mod tests {
     }
 
     #[test]
-    fn start_up_is_a_difference() {
+    fn start_up_is_a_difference_and_the_size_is_limited() {
         let mut table = BenchTable::default();
-        program(&mut table, &[samples(5, 1), samples(1, 1)], 1_000_000);
-        assert_eq!(table.verdicts(), ["MISSED", ""]);
+        program(&mut table, &[samples(5, 1), samples(1, 1)], 50_000_000);
+        program(&mut table, &[samples(4, 1), samples(1, 1)], 50_200_000);
+        assert_eq!(table.verdicts(), ["MISSED", "ok", "ok", "MISSED"]);
         assert!(table.text().contains("+4.00 ms"));
     }
 }
