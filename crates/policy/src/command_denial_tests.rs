@@ -1,6 +1,7 @@
 //! Denials and approvals of commands, in every spelling of the command.
 
 use metier_testkit::patience::grows_linearly;
+use proptest::{prelude::*, sample::Index};
 
 use crate::{
     Act, ActMeter, CommandLine, ExactOnly, Grant,
@@ -292,4 +293,39 @@ fn a_script_is_named_in_one_way() {
     }
     assert_eq!(plain_script("../x"), "../x");
     assert_eq!(plain_script("/etc/x"), "/etc/x");
+}
+
+proptest! {
+    /// A denial only refuses: without it or with one of something else, an approval covers the same lines. What is read of a line for
+    /// denials, such as arithmetic with names, covers nothing.
+    // case 221
+    #[test]
+    fn a_denial_never_changes_the_reading_of_an_approval(
+        (at, more, denied, approved) in (any::<Index>(), any::<Index>(), any::<Index>(), any::<Index>()),
+        sign in prop::sample::select(vec!["; ", " && ", " | ", " "]),
+    ) {
+        let rows = rows();
+        let [_, denial, _] = denied.get(&rows);
+        let [[_, _, line], [_, _, other]] = [at.get(&rows), more.get(&rows)];
+        let text = format!("{line}{sign}{other}");
+        let program = approved.get(&rows)[2].split(' ').next().unwrap_or_default();
+        let scope = match program.chars().all(|letter| letter.is_ascii_lowercase()) {
+            true => format!("shell:exec({program} *)"),
+            false => "shell:exec".to_owned(),
+        };
+        let permits = |denials: &[&str]| {
+            let grant = granted(&[scope.as_str()], denials, terms());
+            grant.permit(Act::Line(act(&text)), &ActMeter::default())
+        };
+        let denial = format!("shell:exec({denial})");
+        match (permits(&[]), permits(&[denial.as_str()])) {
+            (_, Err(refusal)) if refusal.code == "denied" => {}
+            (alone, denied) => prop_assert_eq!(alone.map_err(|no| no.message).err(), denied.map_err(|no| no.message).err()),
+        }
+        if metier_model::shell::parse(&text).is_err() {
+            let line = act(&text);
+            prop_assert!(line.commands.is_none() && !line.is_plain);
+            prop_assert!(scope == "shell:exec" || permits(&[]).is_err());
+        }
+    }
 }

@@ -212,7 +212,7 @@ impl CommandFinder {
 
     /// Text that a shell runs.
     fn code(&mut self, code: &ShellWord, depth: usize) {
-        match code.literal().map(super::parse) {
+        match code.literal().map(super::parse_names) {
             Some(Ok(line)) if depth < DEEPEST => self.line(&line, depth + 1),
             _ => self.found.push(PossibleCommand::anything()),
         }

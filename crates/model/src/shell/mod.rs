@@ -38,6 +38,8 @@ mod tests;
 use std::fmt;
 use std::ops::Range;
 
+use parser::ShellParser;
+
 pub(crate) use could_run_programs::{GIT_FLAGS, GIT_VALUES};
 pub(crate) use listed::unlisted;
 pub(crate) use programs::runs;
@@ -298,7 +300,7 @@ impl std::error::Error for NotUnderstood {}
 /// # Errors
 /// If any part of it is outside the grammar: nothing is known about such a line.
 pub fn parse(text: &str) -> Result<ShellLine, NotUnderstood> {
-    parser::parse(text, false)
+    ShellParser::new(text, 0, None).parse()
 }
 
 /// The prefix of metier's variables.
@@ -306,7 +308,24 @@ pub(crate) const REFERENCE: &str = "__metier_";
 
 /// Parses a command line in which metier's variables stand for values that will be quoted.
 pub(crate) fn parse_references(text: &str) -> Result<ShellLine, NotUnderstood> {
-    parser::parse(text, true)
+    let mut parser = ShellParser::new(text, 0, None);
+    parser.references = true;
+    parser.parse()
+}
+
+/// Every command that a line could run, for denials: `$((…))` may contain names, whose values are then unknown. An approval needs
+/// [`parse`].
+///
+/// # Errors
+/// As for [`parse`].
+pub fn could_run(text: &str) -> Result<Vec<crate::scope::PossibleCommand>, NotUnderstood> {
+    Ok(parse_names(text)?.could_run())
+}
+
+fn parse_names(text: &str) -> Result<ShellLine, NotUnderstood> {
+    let mut parser = ShellParser::new(text, 0, None);
+    parser.reads_names = true;
+    parser.parse()
 }
 
 impl ShellLine {

@@ -241,8 +241,8 @@ impl ShellParser<'_> {
     fn dollar(&mut self, word: &mut WordBuilder, quoted: bool) -> ParseResult<()> {
         match self.peek_at(1) {
             Some(b'(') if self.peek_at(2) == Some(b'(') => {
-                self.arithmetic()?;
-                word.parts.push(WordPart::Arithmetic);
+                let part = self.arithmetic()?;
+                word.parts.push(part);
             }
             Some(b'(') => {
                 self.at += 2;
@@ -311,9 +311,11 @@ impl ShellParser<'_> {
         Ok(())
     }
 
-    /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands.
-    fn arithmetic(&mut self) -> ParseResult<()> {
+    /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands. For denials, a name is
+    /// a value that is known only at run time.
+    fn arithmetic(&mut self) -> ParseResult<WordPart> {
         let mut open = 0_usize;
+        let mut part = WordPart::Arithmetic;
         self.at += "$((".len();
         while let Some(byte) = self.peek() {
             match byte {
@@ -321,9 +323,19 @@ impl ShellParser<'_> {
                 b')' if open > 0 => open -= 1,
                 b')' if self.peek_at(1) == Some(b')') => {
                     self.at += 2;
-                    return Ok(());
+                    return Ok(part);
                 }
                 b'0'..=b'9' | b' ' | b'\t' => {}
+                b'$' if self.peek_at(1).is_none_or(|next| !is_name(next)) => {
+                    return self.fail(UnsupportedSyntax::Arithmetic);
+                }
+                b'$' | b'_' | b'a'..=b'z' | b'A'..=b'Z' if self.reads_names => {
+                    part = WordPart::Parameter {
+                        name: String::new(),
+                        quoted: true,
+                        plain: false,
+                    };
+                }
                 byte if b"+-*/%<>=!&|^~?:,".contains(&byte) => {}
                 _ => return self.fail(UnsupportedSyntax::Arithmetic),
             }
@@ -427,12 +439,17 @@ impl ShellParser<'_> {
         self.enter()?;
         let mut inner = ShellParser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
         inner.references = self.references;
+        inner.reads_names = self.reads_names;
         inner.commands = std::mem::take(&mut self.commands);
         inner.whole()?;
         self.commands = inner.commands;
         self.depth -= 1;
         Ok(())
     }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn is_special(byte: u8) -> bool {
