@@ -143,7 +143,7 @@ fn a_long_line_is_compared_in_linear_time() {
         terms(),
     );
     type Line = fn(usize) -> String;
-    let lines: [(&str, Line); 6] = [
+    let lines: [(&str, Line); 8] = [
         ("many aliases", |times| {
             format!(
                 "git {}{}",
@@ -162,6 +162,10 @@ fn a_long_line_is_compared_in_linear_time() {
         ("aliases", |times| {
             format!("git {}log", "-c a=b ".repeat(times))
         }),
+        ("finds in each other", |times| {
+            format!("find . {}", "\"$x\" find . ".repeat(times / 2))
+        }),
+        ("commands", |times| "echo $'a' {b,c};".repeat(times / 2)),
     ];
     for (what, line) in lines {
         let text = |times: usize| act(&line(times * 1000));

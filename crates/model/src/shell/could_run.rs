@@ -13,6 +13,8 @@
 //!
 //! A word that is known only at run time could be any word that begins and ends with the same text. It is the *program* only where a
 //! program is expected: in front, and behind a program that runs its words.
+//!
+//! The work is limited to [`PASSES`] times the size of the line. A line that needs more, by nesting, could run anything.
 
 use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS,
@@ -27,25 +29,24 @@ use crate::scope::{CommandStart, PossibleCommand, PossibleWord};
 /// The maximum number of commands inside each other that are followed; deeper ones are words of an unknown program.
 const DEEPEST: usize = 16;
 
+/// The number of times that each letter of a line is read, on average.
+const PASSES: usize = 16;
+
 pub(super) fn could_run(line: &ShellLine) -> Vec<PossibleCommand> {
-    let mut finder = CommandFinder::default();
-    finder.line(line, 0);
-    if finder.is_open && !finder.assigned.is_empty() {
-        let assigned = std::mem::take(&mut finder.assigned);
-        finder.push(assigned, CommandStart::Anywhere);
+    let finder = CommandFinder::of(line);
+    match finder.is_spent() {
+        true => vec![PossibleCommand::anything()],
+        false => finder.found,
     }
-    if finder.reads_input {
-        let words = line.commands.iter().flat_map(|simple| &simple.words);
-        let pieces = words.flat_map(pieces).collect();
-        finder.push(pieces, CommandStart::Anywhere);
-    }
-    finder.found
 }
 
 /// Collects the commands.
 #[derive(Default)]
-struct CommandFinder {
+pub(super) struct CommandFinder {
     found: Vec<PossibleCommand>,
+    /// The work so far, and its limit, in letters and words.
+    pub(super) work: usize,
+    pub(super) limit: usize,
     /// The values of variables.
     assigned: Vec<PossibleWord>,
     /// Whether a program that could run its words has one that is known only at run time, such as the value of a variable.
@@ -62,6 +63,36 @@ enum Runs {
 }
 
 impl CommandFinder {
+    pub(super) fn of(line: &ShellLine) -> Self {
+        let texts = || line.commands.iter().flat_map(texts);
+        let assignments = line.commands.iter().flat_map(|simple| &simple.assignments);
+        let values = assignments.map(|assignment| &assignment.value);
+        let mut finder = Self {
+            limit: PASSES * (PASSES + size(texts().chain(values))),
+            ..Self::default()
+        };
+        finder.line(line, 0);
+        if finder.is_open {
+            let assigned = std::mem::take(&mut finder.assigned);
+            finder.push(assigned, CommandStart::Anywhere);
+        }
+        if finder.reads_input {
+            let words = line.commands.iter().flat_map(|simple| &simple.words);
+            finder.push(words.flat_map(pieces).collect(), CommandStart::Anywhere);
+        }
+        finder
+    }
+
+    /// Counts work; false if the limit is reached.
+    fn spend(&mut self, amount: usize) -> bool {
+        self.work += amount;
+        !self.is_spent()
+    }
+
+    fn is_spent(&self) -> bool {
+        self.work > self.limit
+    }
+
     fn line(&mut self, line: &ShellLine, depth: usize) {
         for simple in &line.commands {
             self.variables(simple);
@@ -71,7 +102,7 @@ impl CommandFinder {
     }
 
     fn push(&mut self, words: Vec<PossibleWord>, begins: CommandStart) {
-        if !words.is_empty() {
+        if !words.is_empty() && self.spend(words.len()) {
             self.found.push(PossibleCommand {
                 words,
                 begins,
@@ -106,7 +137,7 @@ impl CommandFinder {
 
     /// A command, and what it could run.
     fn command(&mut self, words: &[ShellWord], depth: usize) -> Runs {
-        let Some(first) = words.first() else {
+        let Some(first) = words.first().filter(|_| self.spend(size(words))) else {
             return Runs::Nothing;
         };
         let last = first.literal().map(base);
@@ -212,7 +243,8 @@ impl CommandFinder {
 
     /// Text that a shell runs.
     fn code(&mut self, code: &ShellWord, depth: usize) {
-        match code.literal().map(super::parse_names) {
+        let text = code.literal().filter(|text| self.spend(text.len()));
+        match text.map(super::parse_names) {
             Some(Ok(line)) if depth < DEEPEST => self.line(&line, depth + 1),
             _ => self.found.push(PossibleCommand::anything()),
         }
@@ -277,8 +309,7 @@ impl CommandFinder {
     fn find(&mut self, words: &[ShellWord], depth: usize) {
         const EXEC: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
         let mut at = 1;
-        let mut unknown_ones = 0;
-        while let Some(word) = words.get(at) {
+        while let Some(word) = words.get(at).filter(|_| !self.is_spent()) {
             at += 1;
             let is_exec = word.literal().is_some_and(|text| EXEC.contains(&text));
             let could_be_exec = at > 2
@@ -306,12 +337,6 @@ impl CommandFinder {
             self.command(&inner, depth + 1);
             if is_exec {
                 at += end;
-                continue;
-            }
-            unknown_ones += 1;
-            if unknown_ones > DEEPEST {
-                self.found.push(PossibleCommand::anything());
-                return;
             }
         }
     }
@@ -546,6 +571,25 @@ impl CommandFinder {
         }
         self.assigned.extend(value);
     }
+}
+
+/// The words of a command, and the text of its input.
+fn texts(simple: &SimpleCommand) -> impl Iterator<Item = &ShellWord> {
+    let is_text = |op| matches!(op, RedirectOp::HereDocument | RedirectOp::HereString);
+    let redirects = simple.redirects.iter();
+    let inputs = redirects.filter(move |redirect| is_text(redirect.op));
+    let inputs = inputs.map(|redirect| &redirect.target);
+    simple.words.iter().chain(inputs)
+}
+
+/// The number of words, of known letters and of other parts.
+fn size<'a>(words: impl IntoIterator<Item = &'a ShellWord>) -> usize {
+    let letters = |part: &WordPart| match part {
+        WordPart::Literal { text, .. } => text.len(),
+        _ => 1,
+    };
+    let of_word = |word: &ShellWord| 1 + word.parts().iter().map(letters).sum::<usize>();
+    words.into_iter().map(of_word).sum()
 }
 
 /// Whether a file is the input of the program that opens it.

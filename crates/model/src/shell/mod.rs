@@ -22,6 +22,8 @@
 
 mod could_run;
 mod could_run_programs;
+#[cfg(test)]
+mod could_run_tests;
 mod listed;
 mod listed_programs;
 #[cfg(test)]
