@@ -6,7 +6,7 @@
 
 use super::CommandPattern;
 use super::glob;
-use crate::shell::{GIT_FLAGS, GIT_VALUES};
+use crate::shell::git_option_has_value;
 
 /// A command that a line could run; [`crate::shell::ShellLine::could_run`] makes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -354,11 +354,11 @@ impl<'p> Positions<'p> {
 
 /// The words that can follow an option. Of git's options before the subcommand, it is known which have a value.
 fn after(option: &str, is_known: bool, is_git: bool) -> Next {
-    match () {
-        () if option.contains('=') => Next::Operand,
-        () if !is_git || !is_known => Next::Either,
-        () if GIT_VALUES.contains(&option) => Next::Value,
-        () if GIT_FLAGS.contains(&option) => Next::Operand,
-        () => Next::Either,
+    let has_value = git_option_has_value(option).filter(|_| is_git && is_known);
+    match has_value {
+        _ if option.contains('=') => Next::Operand,
+        Some(true) => Next::Value,
+        Some(false) => Next::Operand,
+        None => Next::Either,
     }
 }

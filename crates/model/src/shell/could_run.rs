@@ -17,12 +17,12 @@
 //! The work is limited to [`PASSES`] times the size of the line. A line that needs more, by nesting, could run anything.
 
 use super::could_run_programs::{
-    ANY_ORDER, COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS,
-    TEXTS,
+    ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
+    TEXTS, behind_git_options, data_subcommands, has_running_option,
 };
-use super::listed::{has, is_data, named_program, runs_nothing};
+use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
-use super::programs::{base, is_marked, is_runner, is_sometimes, is_wrapper, runs};
+use super::programs::{base, is_runner, is_sometimes, is_wrapper, runs};
 use super::{RedirectOp, RunArguments, ShellLine, ShellWord, SimpleCommand, WordPart};
 use crate::scope::{CommandStart, PossibleCommand, PossibleWord};
 
@@ -169,7 +169,12 @@ impl CommandFinder {
             "trap" => self.code(words.get(1).unwrap_or(&ShellWord::default()), depth),
             _ if has(NEVER, program) || is_data(words) => return Runs::Nothing,
             _ if has(SHELLS, program) => self.shell(words, depth),
-            _ if has(TEXTS, program) || has(TARGETS, program) => self.texts(&words[1..]),
+            _ if has(TEXTS, program) || has(TARGETS, program) => {
+                match has_running_option(program, "", &words[1..]) {
+                    true => self.any_of(&words[1..], CommandStart::AnywhereGlued),
+                    false => self.texts(&words[1..]),
+                }
+            }
             _ => return self.other(program, words, depth),
         }
         Runs::Something
@@ -177,7 +182,7 @@ impl CommandFinder {
 
     /// A command of a program that the tables of [`runs`] describe, or of an unknown one.
     fn other(&mut self, program: &str, words: &[ShellWord], depth: usize) -> Runs {
-        if let Some((_, known)) = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == program) {
+        if let Some(known) = data_subcommands(program) {
             return self.subcommand(program, known, words, 1);
         }
         match runs(words) {
@@ -392,38 +397,29 @@ impl CommandFinder {
     }
 
     fn git(&mut self, words: &[ShellWord]) -> Runs {
-        let mut at = 1;
-        let mut settings = Vec::new();
-        while let Some(word) = words.get(at) {
-            let text = word.literal().unwrap_or("-");
-            if !text.starts_with('-') {
-                break;
-            }
-            match text {
-                "-c" => settings.extend(words.get(at + 1)),
-                _ if text.starts_with("--config-env") => self.any_git(),
+        let at = behind_git_options(words);
+        let (options, rest) = words.split_at(at);
+        for (word, value) in options.iter().zip(&options[1..]) {
+            match word.literal() {
+                Some("-c") if !self.is_spent() => self.git_setting(value, rest),
                 _ => {}
             }
-            at += if GIT_VALUES.contains(&text) { 2 } else { 1 };
         }
-        let rest = words.get(at..).unwrap_or_default();
-        for setting in settings.iter().take(DEEPEST) {
-            self.git_setting(setting, rest);
-        }
-        if settings.len() > DEEPEST {
-            self.found.push(PossibleCommand::anything());
+        let is_set = |word: &ShellWord| literal_start(word).starts_with("--config-env");
+        if options.iter().any(is_set) {
+            self.any_git();
         }
         if rest.first().and_then(ShellWord::literal) == Some("config") {
             self.git_config(&rest[1..]);
             return Runs::Nothing;
         }
-        let is_helper =
-            |word: &ShellWord| word.literal().is_some_and(|text| text.contains("ext::"));
-        if rest.iter().any(is_helper) {
-            self.any_of(rest, CommandStart::AnywhereGlued);
+        // A helper for `ext::` addresses runs the text behind it.
+        let apart = |text: &str| text.replace("ext::", " ext:: ");
+        let helpers: Vec<ShellWord> = rest.iter().map(|word| with_texts(word, apart)).collect();
+        if helpers != rest {
+            self.any_of(&helpers, CommandStart::AnywhereGlued);
         }
-        let known = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == "git");
-        let known = known.map_or("", |(_, known)| known);
+        let known = data_subcommands("git").unwrap_or_default();
         self.subcommand("git", known, words, at)
     }
 
@@ -490,41 +486,33 @@ impl CommandFinder {
 
     /// A command of a program with subcommands: with a known one, and without options that run a word, none of its words is run.
     fn subcommand(&mut self, program: &str, known: &str, words: &[ShellWord], at: usize) -> Runs {
-        let is_option = |word: &&ShellWord| {
-            word.literal()
-                .is_some_and(|text| text.starts_with(['-', '+']))
-        };
+        let is_option = |word: &ShellWord| literal_start(word).starts_with(['-', '+']);
         // The value of an option before the subcommand could look like one: `npm --prefix install exec …`.
-        let skips = has(ANY_ORDER, program);
-        let mut operands = words.get(at..).unwrap_or_default().iter();
-        let is_before =
-            |word: &&ShellWord| skips || word.literal().is_some_and(|text| text.starts_with('+'));
-        let first = operands.find(|word| !(is_option(word) && is_before(word)));
-        let is_question = words.len() > 1 && words.iter().skip(1).all(|word| is_option(&word));
-        let name = first.and_then(ShellWord::literal);
-        let is_running = |word: &ShellWord| {
+        let is_before = |word: &ShellWord| {
             let text = word.literal().unwrap_or_default();
-            let mut tables = RUNNING_OPTIONS.iter().filter(|(of, subcommand, _)| {
-                *of == program && (subcommand.is_empty() || Some(*subcommand) == name)
-            });
-            tables.any(|(_, _, options)| {
-                let mut options = options.split_ascii_whitespace();
-                options.any(|option| match option {
-                    "--" => text == option,
-                    option => is_marked(option, text),
-                })
-            })
+            let is_group = has(CONTAINERS, program) && has(CONTAINER_GROUPS, text);
+            is_group || text.starts_with('+') || (is_option(word) && has(ANY_ORDER, program))
         };
-        let runs = words.iter().skip(1).any(is_running);
-        match name {
-            Some(name) if has(known, name) && !runs => Runs::Nothing,
-            _ if (is_question || first.is_none()) && !runs => Runs::Nothing,
-            _ => {
-                let behind = words.get(at..).unwrap_or_default();
-                self.any_of(behind, CommandStart::AnywhereGlued);
-                Runs::Something
+        let behind = words.get(at..).unwrap_or_default();
+        let first = behind.iter().position(|word| !is_before(word));
+        let name = first.and_then(|first| behind[first].literal());
+        let name = name.unwrap_or_default();
+        let is_question = words.len() > 1 && words[1..].iter().all(is_option);
+        let is_running = has_running_option(program, name, &words[1..]);
+        let arguments = match name {
+            "run" | "run-script" if has(SCRIPT_RUNNERS, program) => {
+                let mut script = behind[first.unwrap_or_default() + 1..].iter();
+                script.position(|word| !is_option(word));
+                script.as_slice()
             }
+            _ if !is_running && (is_question || first.is_none() || has(known, name)) => &[],
+            _ => behind,
+        };
+        if arguments.is_empty() {
+            return Runs::Nothing;
         }
+        self.any_of(arguments, CommandStart::AnywhereGlued);
+        Runs::Something
     }
 
     /// The variables that a command sets before its words, or alone.
@@ -558,7 +546,7 @@ impl CommandFinder {
     }
 
     fn variable(&mut self, name: &str, value: Vec<PossibleWord>, is_local: bool) {
-        let is_command = COMMAND_VARIABLES.iter().any(|end| name.ends_with(end));
+        let is_command = COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
         let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
         if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
             self.any_git();
@@ -590,6 +578,18 @@ fn size<'a>(words: impl IntoIterator<Item = &'a ShellWord>) -> usize {
     };
     let of_word = |word: &ShellWord| 1 + word.parts().iter().map(letters).sum::<usize>();
     words.into_iter().map(of_word).sum()
+}
+
+/// The same word with other texts.
+fn with_texts(word: &ShellWord, change: impl Fn(&str) -> String) -> ShellWord {
+    let changed = |part: &WordPart| match part {
+        WordPart::Literal { text, quoted } => WordPart::Literal {
+            text: change(text),
+            quoted: *quoted,
+        },
+        other => other.clone(),
+    };
+    ShellWord::from_parts(word.parts().iter().map(changed).collect())
 }
 
 /// Whether a file is the input of the program that opens it.

@@ -137,7 +137,7 @@ fn glues_an_option(word: &ShellWord) -> bool {
 }
 
 /// The literal text at the start of a word.
-fn literal_start(word: &ShellWord) -> String {
+pub(super) fn literal_start(word: &ShellWord) -> String {
     let texts = word.parts().iter().map_while(|part| match part {
         WordPart::Literal { text, .. } => Some(text.as_str()),
         _ => None,

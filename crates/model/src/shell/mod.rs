@@ -42,7 +42,7 @@ use std::ops::Range;
 
 use parser::ShellParser;
 
-pub(crate) use could_run_programs::{GIT_FLAGS, GIT_VALUES};
+pub(crate) use could_run_programs::git_option_has_value;
 pub(crate) use listed::unlisted;
 pub(crate) use programs::runs;
 pub use programs::{RunArguments, can_run_programs};
