@@ -11,8 +11,8 @@
 //! - it runs text but no single word (`make CC='…'`, `vim -c '…'`): any words in a text of several words;
 //! - nothing: any of its words, split at the signs of shells and languages, could begin a command.
 //!
-//! A word that is known only at run time could be any word that begins and ends with the same text. It is the *program* only where a
-//! program is expected: in front, and behind a program that runs its words.
+//! A word that is known only at run time could be any word with the same known text. A value is the *program* only where a program is
+//! expected: in front, and behind a program that is known to run its words. A pattern of file names is also one behind any other.
 //!
 //! The work is limited to [`PASSES`] times the size of the line. A line that needs more, by nesting, could run anything.
 
@@ -64,6 +64,7 @@ enum Runs {
 
 impl CommandFinder {
     pub(super) fn of(line: &ShellLine) -> Self {
+        let line = line.decoded();
         let texts = || line.commands.iter().flat_map(texts);
         let assignments = line.commands.iter().flat_map(|simple| &simple.assignments);
         let values = assignments.map(|assignment| &assignment.value);
@@ -71,7 +72,7 @@ impl CommandFinder {
             limit: PASSES * (PASSES + size(texts().chain(values))),
             ..Self::default()
         };
-        finder.line(line, 0);
+        finder.line(&line, 0);
         if finder.is_open {
             let assigned = std::mem::take(&mut finder.assigned);
             finder.push(assigned, CommandStart::Anywhere);
@@ -114,9 +115,7 @@ impl CommandFinder {
     /// Any of the words, and of the words in their text, could begin a command.
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
         let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
-        self.is_open |= words
-            .iter()
-            .any(|word| !matches!(word, PossibleWord::Known(_)));
+        self.is_open |= words.iter().any(PossibleWord::is_value);
         let has_git =
             |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
         if words.iter().any(has_git) {
@@ -250,7 +249,7 @@ impl CommandFinder {
     fn code(&mut self, code: &ShellWord, depth: usize) {
         let text = code.literal().filter(|text| self.spend(text.len()));
         match text.map(super::parse_names) {
-            Some(Ok(line)) if depth < DEEPEST => self.line(&line, depth + 1),
+            Some(Ok(line)) if depth < DEEPEST => self.line(&line.decoded(), depth + 1),
             _ => self.found.push(PossibleCommand::anything()),
         }
     }
@@ -320,20 +319,14 @@ impl CommandFinder {
             let could_be_exec = at > 2
                 && match possible(word) {
                     PossibleWord::Known(_) => false,
-                    PossibleWord::Partly { begins, .. } => "-exec".starts_with(&*begins),
-                    PossibleWord::Any => {
-                        self.found.push(PossibleCommand::anything());
-                        return;
-                    }
+                    PossibleWord::Partly { .. } => "-exec".starts_with(&*literal_start(word)),
+                    PossibleWord::Any => return self.found.push(PossibleCommand::anything()),
                 };
             self.is_open |= word.literal().is_none();
             let rest = &words[at..];
-            let is_operand = |word: &ShellWord| {
-                word.literal()
-                    .is_none_or(|text| !text.starts_with(['-', '(', '!', ')']))
-            };
-            let begins = is_exec || could_be_exec && rest.first().is_some_and(is_operand);
-            if !begins {
+            let is_operand =
+                |word: &ShellWord| !literal_start(word).starts_with(['-', '(', '!', ')']);
+            if !(is_exec || could_be_exec && rest.first().is_some_and(is_operand)) {
                 continue;
             }
             let is_end = |word: &ShellWord| matches!(word.literal(), Some(";" | "+"));
@@ -662,15 +655,40 @@ fn possible(word: &ShellWord) -> PossibleWord {
     if word.parts().iter().any(is_several) {
         return PossibleWord::Any;
     }
-    let text = |part: &WordPart| match part {
-        WordPart::Literal { text, .. } => Some(text.clone()),
-        _ => None,
-    };
-    let begins: String = word.parts().iter().map_while(text).collect();
-    let ends: Vec<String> = word.parts().iter().rev().map_while(text).collect();
+    spelling(word.parts())
+}
+
+/// One word, with `*` for each part that is known only at run time.
+fn spelling(parts: &[WordPart]) -> PossibleWord {
+    let mut text = String::new();
+    let (mut is_known, mut is_value) = (true, false);
+    for part in parts {
+        match part {
+            WordPart::Literal { text: more, .. } => text += more,
+            WordPart::Glob(sign) => {
+                is_known = false;
+                text.push(if *sign == '[' { '[' } else { '*' });
+            }
+            _ => {
+                (is_known, is_value) = (false, true);
+                text.push('*');
+            }
+        }
+    }
+    if is_known {
+        return PossibleWord::Known(text.into());
+    }
+    // In each name, the text up to what closes a `[` belongs to the pattern.
+    let names = text.split('/').map(|name| match name.split_once('[') {
+        Some((before, behind)) => {
+            let after = behind.rsplit_once(']').map_or(behind, |(_, after)| after);
+            format!("{before}*{after}")
+        }
+        None => name.to_owned(),
+    });
     PossibleWord::Partly {
-        begins: begins.into(),
-        ends: ends.into_iter().rev().collect::<String>().into(),
+        pattern: names.collect::<Vec<_>>().join("/").into(),
+        is_value,
     }
 }
 
@@ -694,36 +712,47 @@ fn is_between(letter: char) -> bool {
 
 /// The words of a word, if a program treated it as a command line or as the value of an option.
 fn pieces(word: &ShellWord) -> Vec<PossibleWord> {
+    if word.parts().contains(&WordPart::Brace)
+        && let PossibleWord::Partly { pattern, .. } = spelling(word.parts())
+    {
+        // Each word of `gi{t,x}` begins and ends in the same way.
+        let before = pattern.split('{').next().unwrap_or_default();
+        let after = pattern.rsplit('}').next().unwrap_or_default();
+        let pattern = format!("{before}*{after}");
+        if pattern.contains(|letter| letter != '*') {
+            return vec![PossibleWord::Partly {
+                pattern: pattern.into(),
+                is_value: false,
+            }];
+        }
+    }
     let mut pieces = Vec::new();
-    let mut piece = String::new();
-    let mut is_unknown = false;
-    let mut is_split = false;
-    let mut flush = |piece: &mut String, is_unknown: &mut bool| {
-        let text = std::mem::take(piece);
-        match std::mem::take(is_unknown) {
-            true => pieces.push(PossibleWord::Any),
-            false if !text.is_empty() => pieces.push(PossibleWord::Known(text.into())),
-            false => {}
-        }
-    };
+    let mut piece = Vec::new();
     for part in word.parts() {
-        let WordPart::Literal { text, .. } = part else {
-            is_unknown = true;
-            continue;
-        };
-        for letter in text.chars() {
-            if is_between(letter) {
-                is_split = true;
-                flush(&mut piece, &mut is_unknown);
-            } else {
-                piece.push(letter);
+        match part {
+            WordPart::Literal { text, .. } => {
+                for (at, text) in text.split(is_between).enumerate() {
+                    if at > 0 {
+                        pieces.push(std::mem::take(&mut piece));
+                    }
+                    piece.push(WordPart::Literal {
+                        text: text.to_owned(),
+                        quoted: true,
+                    });
+                }
             }
+            WordPart::Brace => pieces.push(std::mem::take(&mut piece)),
+            other => piece.push(other.clone()),
         }
     }
-    flush(&mut piece, &mut is_unknown);
-    if is_split {
-        pieces
-    } else {
-        vec![possible(word)]
+    if pieces.is_empty() {
+        return vec![possible(word)];
     }
+    pieces.push(piece);
+    let words = pieces.iter().map(|parts| match spelling(parts) {
+        word if word.is_value() => PossibleWord::Any,
+        word => word,
+    });
+    let is_text = |word: &PossibleWord| *word != PossibleWord::Known("".into());
+    words.filter(is_text).collect()
 }

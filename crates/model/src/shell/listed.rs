@@ -361,9 +361,10 @@ fn is_open(word: &ShellWord) -> bool {
     begins_with_pattern
         || word.parts().iter().any(|part| match part {
             WordPart::Parameter { name, .. } => !name.starts_with(REFERENCE),
-            WordPart::Command { .. } | WordPart::Process | WordPart::Brace | WordPart::Dollar => {
-                true
-            }
+            WordPart::Command { .. }
+            | WordPart::Process
+            | WordPart::Brace
+            | WordPart::Dollar(_) => true,
             _ => false,
         })
 }

@@ -194,8 +194,8 @@ pub enum WordPart {
     Brace,
     /// A leading `~`, which expands to a home.
     Tilde,
-    /// `$'…'` or `$"…"`, which not every shell supports.
-    Dollar,
+    /// `$'…'` with its text, or the start of `$"…"`; not every shell supports them.
+    Dollar(String),
 }
 
 /// Positions whose bytes are not part of a word, or have special rules.
