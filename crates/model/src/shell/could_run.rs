@@ -23,6 +23,7 @@ use super::could_run_programs::{
 use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
 use super::programs::{base, is_runner, is_sometimes, is_wrapper, runs};
+use super::word::unescaped;
 use super::{RedirectOp, RunArguments, ShellLine, ShellWord, SimpleCommand, WordPart};
 use crate::scope::{CommandStart, PossibleCommand, PossibleWord};
 
@@ -77,9 +78,12 @@ impl CommandFinder {
             let assigned = std::mem::take(&mut finder.assigned);
             finder.push(assigned, CommandStart::Anywhere);
         }
-        if finder.reads_input {
-            let words = line.commands.iter().flat_map(|simple| &simple.words);
-            finder.push(words.flat_map(pieces).collect(), CommandStart::Anywhere);
+        let unquoted = |text: &str| unescaped(text).replace(['"', '\''], "");
+        for read in [&unescaped as &dyn Fn(&str) -> String, &unquoted] {
+            if finder.reads_input {
+                let input = texts().flat_map(|word| pieces(&with_texts(word, read)));
+                finder.push(input.collect(), CommandStart::Anywhere);
+            }
         }
         finder
     }
@@ -218,6 +222,7 @@ impl CommandFinder {
                 self.any_of(&given, CommandStart::AnywhereGlued);
             }
             RunArguments::Unclear => {
+                self.reads_input |= words.len() == 1 || has("at batch", program);
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 if is_wrapper(program) || is_runner(program) {
                     self.unknown_program(&words[1..]);
@@ -230,6 +235,7 @@ impl CommandFinder {
     /// A file that an interpreter runs, with its arguments.
     fn file(&mut self, words: &[ShellWord]) {
         self.push(words.iter().map(possible).collect(), CommandStart::First);
+        self.reads_input |= words.first().is_some_and(is_input);
         self.any_of(words.get(1..).unwrap_or_default(), CommandStart::Anywhere);
     }
 
@@ -281,9 +287,7 @@ impl CommandFinder {
         }
         match words.get(at) {
             Some(code) if has_code => self.code(code, depth),
-            Some(file) if !reads && file.literal().is_some_and(|file| !is_input(file)) => {
-                self.file(&words[at..]);
-            }
+            Some(file) if !reads && file.literal().is_some() => self.file(&words[at..]),
             _ => {
                 self.reads_input = true;
                 self.any_of(&words[1..], CommandStart::Anywhere);
@@ -295,16 +299,11 @@ impl CommandFinder {
     fn input(&mut self, simple: &SimpleCommand, runs: Runs, depth: usize) {
         let shell = simple.program().and_then(named_program);
         let is_shell = shell.is_some_and(|name| has(SHELLS, name));
-        let texts = simple.redirects.iter().filter(|redirect| {
-            matches!(
-                redirect.op,
-                RedirectOp::HereDocument | RedirectOp::HereString
-            )
-        });
+        let texts = texts(simple).skip(simple.words.len());
         for text in texts.filter(|_| runs == Runs::Something) {
             match is_shell {
-                true => self.code(&text.target, depth),
-                false => self.any_of(std::slice::from_ref(&text.target), CommandStart::Anywhere),
+                true => self.code(text, depth),
+                false => self.any_of(std::slice::from_ref(text), CommandStart::Anywhere),
             }
         }
     }
@@ -586,8 +585,12 @@ fn with_texts(word: &ShellWord, change: impl Fn(&str) -> String) -> ShellWord {
 }
 
 /// Whether a file is the input of the program that opens it.
-fn is_input(file: &str) -> bool {
-    file.starts_with("/dev/") || file.starts_with("/proc/")
+fn is_input(file: &ShellWord) -> bool {
+    let start = literal_start(file);
+    let is_listed = ["/dev/", "/proc/"]
+        .iter()
+        .any(|folder| start.starts_with(folder));
+    is_listed || start == "-" || file.parts().contains(&WordPart::Process)
 }
 
 /// Any number of unknown words.
