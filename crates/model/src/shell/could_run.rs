@@ -197,19 +197,28 @@ impl CommandFinder {
                 self.command(&words[at..], depth + 1);
             }
             RunArguments::Code { until } => {
-                let code = words.get(1..=until).unwrap_or_default();
-                let mut texts = code.iter().filter_map(ShellWord::literal);
-                let is_text = |text: &str| text.starts_with('-') || runs_nothing(program, text);
-                if ["awk", "sed"].iter().any(|name| program.ends_with(name)) && texts.all(is_text) {
+                // Perl runs a file name that ends in `|`.
+                let until = if program == "perl" {
+                    words.len()
+                } else {
+                    until + 1
+                };
+                let code = words.get(1..until).unwrap_or_default();
+                let is_option = |text: &str| {
+                    let at = text.find(['e', 'E', 'M', ' ']);
+                    text.starts_with('-') && at.is_none_or(|at| at + 1 == text.len())
+                };
+                let is_text = |text: &str| is_option(text) || runs_nothing(program, text);
+                if code.iter().filter_map(ShellWord::literal).all(is_text) {
                     return Runs::Nothing;
                 }
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 // Languages have quotes of their own: `qw/git push/`, `s/.*/git push/e`.
-                let letters = code.iter().filter_map(ShellWord::literal);
-                let inner = letters.map(|text| {
-                    ShellWord::text(text.replace(['/', '|', '[', ']', '#', ':', '~'], " "))
-                });
-                self.any_of(&inner.collect::<Vec<_>>(), CommandStart::Anywhere);
+                let signs = ['/', '|', '[', ']', '#', ':', '~', '\\'];
+                let apart = |text: &str| text.replace(signs, " ");
+                let code: Vec<ShellWord> =
+                    code.iter().map(|word| with_texts(word, apart)).collect();
+                self.any_of(&code, CommandStart::Anywhere);
             }
             RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
                 self.command(words.get(at..).unwrap_or_default(), depth + 1);
@@ -512,7 +521,8 @@ impl CommandFinder {
         for assignment in &simple.assignments {
             let is_local =
                 simple.words.is_empty() && assignment.name.bytes().all(|b| !b.is_ascii_uppercase());
-            self.variable(&assignment.name, pieces(&assignment.value), is_local);
+            let value = &assignment.value;
+            self.variable(&assignment.name, value, pieces(value), is_local);
         }
     }
 
@@ -533,20 +543,25 @@ impl CommandFinder {
             let Some((name, _)) = text.split_once('=') else {
                 continue;
             };
-            self.variable(name, pieces(word).into_iter().skip(1).collect(), false);
+            let value = pieces(word).into_iter().skip(1).collect();
+            self.variable(name, word, value, false);
         }
     }
 
-    fn variable(&mut self, name: &str, value: Vec<PossibleWord>, is_local: bool) {
-        let is_command = COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
+    /// A value counts as a command if programs are known to run that variable, or if it contains a substitution: arithmetic evaluates
+    /// `a[$(id)]`.
+    fn variable(&mut self, name: &str, word: &ShellWord, value: Vec<PossibleWord>, is_local: bool) {
+        let is_command = !is_local && COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
         let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
         if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
             self.any_git();
         }
-        if is_command && !is_local && value.first() == Some(&PossibleWord::Any) {
+        if is_command && value.first() == Some(&PossibleWord::Any) {
             self.found.push(PossibleCommand::anything());
         }
-        if !is_local && (is_command || value.len() > 1) {
+        let is_evaluated =
+            |text: &str| text.contains("$(") || (text.contains('[') && text.contains('`'));
+        if is_command || word.literal().is_some_and(is_evaluated) {
             self.push(value.clone(), CommandStart::Anywhere);
         }
         self.assigned.extend(value);

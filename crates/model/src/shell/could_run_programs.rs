@@ -18,10 +18,11 @@ pub(crate) fn git_option_has_value(option: &str) -> Option<bool> {
 /// Programs that never run a word, except with an option that [`super::programs`] lists. Those of [`super::listed_programs::ANYTHING`]
 /// belong to them.
 pub(super) const NEVER: &str = "\
-    : [[ apk base64 basename bunzip2 bzip2 cd chgrp chmod chown continue cp curl break declare dig dpkg-query eslint exit export false \
-    getent getopts gofmt gunzip gzip history host journalctl jq kill killall ln local lsof mkdir mv mypy nslookup pacman pgrep ping \
-    pkill popd prettier printenv pushd read readonly return ruff set shellcheck shift shred systemctl tee touch trash true truncate \
-    type typeset ulimit umask unlink unset unxz unzip wait xz zcat";
+    : [[ apk aws base64 basename black break bunzip2 bzip2 cd chgrp chmod chown code continue cp curl declare dig dpkg-query eslint \
+    exit export false flake8 getent getopts gofmt gunzip gzip history host isort jest journalctl jq kill killall ln local lsof mkdir \
+    mocha mv mypy notify-send nslookup pacman pgrep phpunit ping pkill popd prettier printenv pushd pytest read readonly return rspec \
+    ruff rustfmt service set sha1sum shasum shellcheck shift shred systemctl tee touch trash true truncate tsc type typeset ulimit \
+    umask unlink unset unxz unzip vitest wait xz zcat";
 
 /// Programs with subcommands, and the subcommands with which they run no word. Any other subcommand can be another program or an alias.
 const DATA_SUBCOMMANDS: &str = "\
@@ -159,5 +160,6 @@ pub(super) const TARGETS: &str =
     "ant bmake gmake gradle gradlew just make mvn mvnw ninja nox rake remake scons tox";
 
 /// Names of variables whose value other programs run, by their ends.
-pub(super) const COMMAND_VARIABLES: &str =
-    "ASKPASS BROWSER COMMAND DIFF EDITOR LESSCLOSE LESSOPEN PAGER SHELL SSH VISUAL WRAPPER";
+pub(super) const COMMAND_VARIABLES: &str = "\
+    ASKPASS BASH_ENV BROWSER CC CMD COMMAND CXX DIFF EDITOR LESS LESSCLOSE LESSOPEN LINKER MAKEFLAGS OPENER PAGER PS4 RUNNER SHELL SSH \
+    VISUAL WRAPPER";

@@ -206,6 +206,10 @@ const CONTAINER_RUNNERS: &[&str] = &["exec", "run", "create", "build", "compose"
 /// (program, words or prefixes of options): only with one of these does it run an argument. The options of git are in
 /// [`super::could_run_programs`].
 const SOMETIMES: &[(&str, &[&str])] = &[
+    ("ack", &["--pager"]),
+    ("ag", &["--pager"]),
+    ("claude", &["mcp", "--mcp-config", "--settings"]),
+    ("dpkg", &["--pre-invoke", "--post-invoke"]),
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
     (
@@ -252,6 +256,9 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     ("rg", &["--pre"]),
     ("sort", &["--compress-program"]),
     ("split", &["--filter"]),
+    ("wget", &["--use-askpass"]),
+    ("yq", &["--security-enable-system-operator"]),
+    ("zip", &["-TT", "--unzip-command"]),
 ];
 
 /// Builtins that change the shell that later commands run in.
