@@ -107,6 +107,12 @@ fn a_denial_is_named_by_its_refusal() {
         "env git push was not done: the denial `shell:exec(git push *)` applies to a command that this line could run; \
          to lift it: metier permissions x --revoke 'shell:exec(git push *)'"
     );
+    let unquoted = refusal(act("git -C $DIR status")).message;
+    assert!(unquoted.contains("but not `\"$DIR\"`"), "{unquoted}");
+    for text in ["git $x", "git push $x", "$x", "git -C $x push"] {
+        let message = refusal(act(text)).message;
+        assert!(!message.contains("$DIR"), "{message}");
+    }
     let unknown = refusal(act("f() { ls; }; f")).message;
     assert!(
         unknown.contains("may apply, since the line can't be analysed"),

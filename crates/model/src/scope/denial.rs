@@ -62,6 +62,20 @@ impl PossibleCommand {
     pub fn anything() -> Self {
         Self::new(vec![PossibleWord::Any])
     }
+
+    /// The same command if each value behind its program were one word, as it is in double quotes.
+    #[must_use]
+    pub fn quoted(mut self) -> Self {
+        for word in self.words.iter_mut().skip(1) {
+            if *word == PossibleWord::Any {
+                *word = PossibleWord::Partly {
+                    pattern: "*".into(),
+                    is_value: true,
+                };
+            }
+        }
+        self
+    }
 }
 
 impl PossibleWord {
