@@ -229,7 +229,9 @@ impl<'p> DeniedProgram<'p> {
         match is_first {
             true => glob::is_pattern(wanted) || glob::matches(&name, wanted),
             false => {
-                !is_value && name.contains(|letter| letter != '*') && glob::matches(&name, wanted)
+                !is_value
+                    && name.contains(|letter| letter != '*')
+                    && (glob::matches(&name, wanted) || self.is(pattern))
             }
         }
     }
