@@ -167,7 +167,10 @@ impl CommandLine {
         parameters: Vec<String>,
     ) -> Self {
         let exact = understood.and_then(sets_something);
-        let could_run = understood.map(shell::ShellLine::could_run);
+        let could_run = match understood {
+            Some(line) => Some(line.could_run()),
+            None => shell::could_run(script).ok(),
+        };
         let understood = understood.filter(|_| exact.is_none());
         Self {
             text: text.into(),

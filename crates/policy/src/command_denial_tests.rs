@@ -1,6 +1,7 @@
 //! Denials and approvals of commands, in every spelling of the command.
 
 use metier_testkit::patience::grows_linearly;
+use proptest::{prelude::*, sample::Index};
 
 use crate::{
     Act, ActMeter, CommandLine, ExactOnly, Grant,
@@ -19,26 +20,34 @@ fn act(text: &str) -> CommandLine {
     CommandLine::new(text, parsed.as_ref(), text, Vec::new())
 }
 
+/// The rows of the table: an answer, a denial and a line.
+fn rows() -> Vec<[&'static str; 3]> {
+    let rows = include_str!("denial_table.txt").lines();
+    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
+    rows.map(|row| {
+        let mut columns = row.splitn(3, " | ");
+        std::array::from_fn(|_| columns.next().expect(row))
+    })
+    .collect()
+}
+
 /// Every row of the table: a denial, a line, and whether it may run. A line that can't be parsed is refused for that reason only.
 // case 211, 216, 217, 218, 219, 220
 #[test]
 fn a_denial_covers_every_spelling_and_nothing_else() {
-    let rows = include_str!("denial_table.txt").lines();
-    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
     let mut wrong = Vec::new();
-    for row in rows {
-        let mut columns = row.splitn(3, " | ");
-        let [answer, denial, text] = std::array::from_fn(|_| columns.next().expect(row));
-        let is_parsed = metier_model::shell::parse(text).is_ok();
-        let permitted = denying(denial).permit(Act::Line(act(text)), &ActMeter::default());
+    for [answer, denial, text] in rows() {
+        let line = act(text);
+        let is_parsed = line.could_run.is_some();
+        let permitted = denying(denial).permit(Act::Line(line), &ActMeter::default());
         let is = match (is_parsed, permitted) {
             (false, Err(_)) => "not parsed",
             (true, Err(refusal)) if refusal.code == "denied" => "no",
             (true, Ok(_)) => "yes",
-            (_, other) => panic!("{row}: {other:?}"),
+            (_, other) => panic!("{denial} | {text}: {other:?}"),
         };
         if is != answer {
-            wrong.push(format!("{row}: {is}"));
+            wrong.push(format!("{answer} | {denial} | {text}: {is}"));
         }
     }
     assert!(
@@ -53,14 +62,7 @@ fn a_denial_covers_every_spelling_and_nothing_else() {
 // case 211
 #[test]
 fn the_rows_of_the_table_are_refused_by_their_denial() {
-    let rows = include_str!("denial_table.txt").lines();
-    let rows: Vec<[&str; 3]> = rows
-        .filter(|row| !row.is_empty() && !row.starts_with('#'))
-        .map(|row| {
-            let mut columns = row.splitn(3, " | ");
-            std::array::from_fn(|_| columns.next().expect(row))
-        })
-        .collect();
+    let rows = rows();
     let all = granted(&["shell:exec"], &[], terms());
     for [_, _, text] in &rows {
         assert!(
@@ -82,8 +84,7 @@ fn the_rows_of_the_table_are_refused_by_their_denial() {
 fn each_part_of_a_line_can_be_compared() {
     let grant = denying("git push *");
     let permits = |text: &str| grant.permit(Act::Line(act(text)), &ActMeter::default());
-    for row in include_str!("denial_table.txt").lines() {
-        let text = row.splitn(3, " | ").last().unwrap_or_default();
+    for [_, _, text] in rows() {
         for (at, _) in text.char_indices() {
             let _ = (permits(&text[..at]), permits(&text[at..]));
         }
@@ -106,6 +107,12 @@ fn a_denial_is_named_by_its_refusal() {
         "env git push was not done: the denial `shell:exec(git push *)` applies to a command that this line could run; \
          to lift it: metier permissions x --revoke 'shell:exec(git push *)'"
     );
+    let unquoted = refusal(act("git -C $DIR status")).message;
+    assert!(unquoted.contains("but not `\"$DIR\"`"), "{unquoted}");
+    for text in ["git $x", "git push $x", "$x", "git -C $x push"] {
+        let message = refusal(act(text)).message;
+        assert!(!message.contains("$DIR"), "{message}");
+    }
     let unknown = refusal(act("f() { ls; }; f")).message;
     assert!(
         unknown.contains("may apply, since the line can't be analysed"),
@@ -142,7 +149,7 @@ fn a_long_line_is_compared_in_linear_time() {
         terms(),
     );
     type Line = fn(usize) -> String;
-    let lines: [(&str, Line); 6] = [
+    let lines: [(&str, Line); 8] = [
         ("many aliases", |times| {
             format!(
                 "git {}{}",
@@ -161,6 +168,10 @@ fn a_long_line_is_compared_in_linear_time() {
         ("aliases", |times| {
             format!("git {}log", "-c a=b ".repeat(times))
         }),
+        ("finds in each other", |times| {
+            format!("find . {}", "\"$x\" find . ".repeat(times / 2))
+        }),
+        ("commands", |times| "echo $'a' {b,c};".repeat(times / 2)),
     ];
     for (what, line) in lines {
         let text = |times: usize| act(&line(times * 1000));
@@ -292,4 +303,39 @@ fn a_script_is_named_in_one_way() {
     }
     assert_eq!(plain_script("../x"), "../x");
     assert_eq!(plain_script("/etc/x"), "/etc/x");
+}
+
+proptest! {
+    /// A denial only refuses: without it or with one of something else, an approval covers the same lines. What is read of a line for
+    /// denials, such as arithmetic with names, covers nothing.
+    // case 221
+    #[test]
+    fn a_denial_never_changes_the_reading_of_an_approval(
+        (at, more, denied, approved) in (any::<Index>(), any::<Index>(), any::<Index>(), any::<Index>()),
+        sign in prop::sample::select(vec!["; ", " && ", " | ", " "]),
+    ) {
+        let rows = rows();
+        let [_, denial, _] = denied.get(&rows);
+        let [[_, _, line], [_, _, other]] = [at.get(&rows), more.get(&rows)];
+        let text = format!("{line}{sign}{other}");
+        let program = approved.get(&rows)[2].split(' ').next().unwrap_or_default();
+        let scope = match program.chars().all(|letter| letter.is_ascii_lowercase()) {
+            true => format!("shell:exec({program} *)"),
+            false => "shell:exec".to_owned(),
+        };
+        let permits = |denials: &[&str]| {
+            let grant = granted(&[scope.as_str()], denials, terms());
+            grant.permit(Act::Line(act(&text)), &ActMeter::default())
+        };
+        let denial = format!("shell:exec({denial})");
+        match (permits(&[]), permits(&[denial.as_str()])) {
+            (_, Err(refusal)) if refusal.code == "denied" => {}
+            (alone, denied) => prop_assert_eq!(alone.map_err(|no| no.message).err(), denied.map_err(|no| no.message).err()),
+        }
+        if metier_model::shell::parse(&text).is_err() {
+            let line = act(&text);
+            prop_assert!(line.commands.is_none() && !line.is_plain);
+            prop_assert!(scope == "shell:exec" || permits(&[]).is_err());
+        }
+    }
 }

@@ -377,6 +377,9 @@ impl Grant {
             Act::Line(line) if line.could_run.is_none() => {
                 "may apply, since the line can't be analysed"
             }
+            Act::Line(line) if is_lifted_by_quotes(&denial.reach(), line) => {
+                "applies to a command that this line could run if a value is several words, as `$DIR` can be, but not `\"$DIR\"`"
+            }
             Act::Line(_) => "applies to a command that this line could run",
             _ => "applies",
         };
@@ -576,4 +579,13 @@ fn is_plain(path: &Path) -> bool {
         && path
             .components()
             .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+}
+
+/// Whether a denial would not cover the line if its variables were in double quotes.
+fn is_lifted_by_quotes(denied: &Scope, line: &CommandLine) -> bool {
+    let Scope::Command(pattern) = denied else {
+        return false;
+    };
+    let mut all = line.could_run.iter().flatten().cloned();
+    !pattern.is_line(&line.text) && !all.any(|command| pattern.denies(&command.quoted()))
 }

@@ -6,7 +6,7 @@
 
 use super::CommandPattern;
 use super::glob;
-use crate::shell::{GIT_FLAGS, GIT_VALUES};
+use crate::shell::git_option_has_value;
 
 /// A command that a line could run; [`crate::shell::ShellLine::could_run`] makes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,12 +24,12 @@ pub struct PossibleCommand {
 pub enum PossibleWord {
     /// Its text is known.
     Known(Box<str>),
-    /// One word that is known only at run time, with the text around what is unknown.
+    /// One word that is known only at run time.
     Partly {
-        /// The text before.
-        begins: Box<str>,
-        /// The text after.
-        ends: Box<str>,
+        /// Its text, with `*` for what is unknown.
+        pattern: Box<str>,
+        /// Whether a value is in it, such as that of a variable; otherwise it is a pattern of file names.
+        is_value: bool,
     },
     /// Any words, or none.
     Any,
@@ -40,9 +40,9 @@ pub enum PossibleWord {
 pub enum CommandStart {
     /// The first word.
     First,
-    /// Any known word: another program could run them.
+    /// Any word with known text: another program could run them.
     Anywhere,
-    /// Any known word, including one behind the letters of an option (`-Sgit`): another program is known to run such words.
+    /// Any such word, including one behind the letters of an option (`-Sgit`): another program is known to run such words.
     AnywhereGlued,
 }
 
@@ -62,9 +62,32 @@ impl PossibleCommand {
     pub fn anything() -> Self {
         Self::new(vec![PossibleWord::Any])
     }
+
+    /// The same command if each value behind its program were one word, as it is in double quotes.
+    #[must_use]
+    pub fn quoted(mut self) -> Self {
+        for word in self.words.iter_mut().skip(1) {
+            if *word == PossibleWord::Any {
+                *word = PossibleWord::Partly {
+                    pattern: "*".into(),
+                    is_value: true,
+                };
+            }
+        }
+        self
+    }
 }
 
 impl PossibleWord {
+    /// Whether it contains a value that is known only at run time.
+    pub(crate) fn is_value(&self) -> bool {
+        match self {
+            Self::Known(_) => false,
+            Self::Partly { is_value, .. } => *is_value,
+            Self::Any => true,
+        }
+    }
+
     fn known(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
@@ -76,11 +99,8 @@ impl PossibleWord {
     fn could_be(&self, pattern: &str) -> bool {
         match self {
             Self::Known(text) => fits(pattern, text),
-            Self::Partly { begins, ends } => {
-                glob::is_pattern(pattern)
-                    || (pattern.len() >= begins.len() + ends.len()
-                        && pattern.starts_with(&**begins)
-                        && pattern.ends_with(&**ends))
+            Self::Partly { pattern: given, .. } => {
+                glob::is_pattern(pattern) || glob::matches(given, pattern)
             }
             Self::Any => true,
         }
@@ -90,7 +110,8 @@ impl PossibleWord {
     fn as_option(&self) -> Option<&str> {
         match self {
             Self::Known(text) => text.starts_with('-').then_some(text),
-            Self::Partly { begins, .. } => {
+            Self::Partly { pattern, .. } => {
+                let begins = pattern.split('*').next().unwrap_or_default();
                 (begins.is_empty() || begins.starts_with('-')).then_some(begins)
             }
             Self::Any => Some(""),
@@ -138,7 +159,7 @@ fn has_options(wanted: &[&str], words: &[PossibleWord]) -> bool {
     let given: Vec<&str> = words.iter().filter_map(PossibleWord::as_option).collect();
     let is_open = words.iter().any(|word| match word {
         PossibleWord::Known(_) => false,
-        PossibleWord::Partly { begins, .. } => begins.is_empty(),
+        PossibleWord::Partly { pattern, .. } => pattern.starts_with('*'),
         PossibleWord::Any => true,
     });
     let letters = |text: &str| {
@@ -188,18 +209,30 @@ impl<'p> DeniedProgram<'p> {
         last_name(self.pattern) == "git"
     }
 
-    /// Whether a word could be it.
-    fn could_be(&self, word: &PossibleWord) -> bool {
-        match word {
-            PossibleWord::Known(path) => self.is(path),
-            PossibleWord::Partly { ends, .. } if ends.contains('/') => {
-                self.is(ends.trim_start_matches('/'))
+    /// Whether a word could be it. Behind another program, the name must be known in part, and not come from a value.
+    fn could_be(&self, word: &PossibleWord, is_first: bool) -> bool {
+        let (pattern, is_value) = match word {
+            PossibleWord::Known(path) => return self.is(path),
+            PossibleWord::Partly { pattern, is_value } => (pattern, *is_value),
+            PossibleWord::Any => return false,
+        };
+        let end = pattern.rsplit('*').next().unwrap_or_default();
+        if end.contains('/') {
+            return self.is(end.trim_start_matches('/'));
+        }
+        // A value can contain folders.
+        let name = match is_value {
+            true => format!("*{end}"),
+            false => last_name(pattern).to_ascii_lowercase(),
+        };
+        let wanted = last_name(self.name.unwrap_or(self.pattern));
+        match is_first {
+            true => glob::is_pattern(wanted) || glob::matches(&name, wanted),
+            false => {
+                !is_value
+                    && name.contains(|letter| letter != '*')
+                    && (glob::matches(&name, wanted) || self.is(pattern))
             }
-            PossibleWord::Partly { ends, .. } => {
-                let wanted = self.name.unwrap_or(self.pattern);
-                glob::is_pattern(wanted) || last_name(wanted).ends_with(&**ends)
-            }
-            PossibleWord::Any => false,
         }
     }
 
@@ -303,8 +336,8 @@ impl<'p> Positions<'p> {
                 return true;
             }
             let is_start = match command.begins {
-                CommandStart::First => at == 0 && program.could_be(word),
-                _ => word.known().is_some_and(|path| program.is(path)) || is_glued(word),
+                CommandStart::First => at == 0 && program.could_be(word, true),
+                _ => program.could_be(word, false) || is_glued(word),
             };
             if is_start {
                 let Some(first) = self.reached.first_mut() else {
@@ -354,11 +387,11 @@ impl<'p> Positions<'p> {
 
 /// The words that can follow an option. Of git's options before the subcommand, it is known which have a value.
 fn after(option: &str, is_known: bool, is_git: bool) -> Next {
-    match () {
-        () if option.contains('=') => Next::Operand,
-        () if !is_git || !is_known => Next::Either,
-        () if GIT_VALUES.contains(&option) => Next::Value,
-        () if GIT_FLAGS.contains(&option) => Next::Operand,
-        () => Next::Either,
+    let has_value = git_option_has_value(option).filter(|_| is_git && is_known);
+    match has_value {
+        _ if option.contains('=') => Next::Operand,
+        Some(true) => Next::Value,
+        Some(false) => Next::Operand,
+        None => Next::Either,
     }
 }

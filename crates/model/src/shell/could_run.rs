@@ -11,41 +11,43 @@
 //! - it runs text but no single word (`make CC='…'`, `vim -c '…'`): any words in a text of several words;
 //! - nothing: any of its words, split at the signs of shells and languages, could begin a command.
 //!
-//! A word that is known only at run time could be any word that begins and ends with the same text. It is the *program* only where a
-//! program is expected: in front, and behind a program that runs its words.
+//! A word that is known only at run time could be any word with the same known text. A value is the *program* only where a program is
+//! expected: in front, and behind a program that is known to run its words. A pattern of file names is also one behind any other.
+//!
+//! The work is limited to [`PASSES`] times the size of the line. A line that needs more, by nesting, could run anything.
 
 use super::could_run_programs::{
-    ANY_ORDER, COMMAND_VARIABLES, DATA_SUBCOMMANDS, GIT_VALUES, NEVER, RUNNING_OPTIONS, TARGETS,
-    TEXTS,
+    ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
+    TEXTS, behind_git_options, data_subcommands, has_running_option,
 };
-use super::listed::{has, is_data, named_program, runs_nothing};
+use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
-use super::programs::{base, is_marked, is_runner, is_sometimes, is_wrapper, runs};
+use super::programs::{base, is_runner, is_sometimes, is_wrapper, runs};
+use super::word::unescaped;
 use super::{RedirectOp, RunArguments, ShellLine, ShellWord, SimpleCommand, WordPart};
 use crate::scope::{CommandStart, PossibleCommand, PossibleWord};
 
 /// The maximum number of commands inside each other that are followed; deeper ones are words of an unknown program.
 const DEEPEST: usize = 16;
 
+/// The number of times that each letter of a line is read, on average.
+const PASSES: usize = 16;
+
 pub(super) fn could_run(line: &ShellLine) -> Vec<PossibleCommand> {
-    let mut finder = CommandFinder::default();
-    finder.line(line, 0);
-    if finder.is_open && !finder.assigned.is_empty() {
-        let assigned = std::mem::take(&mut finder.assigned);
-        finder.push(assigned, CommandStart::Anywhere);
+    let finder = CommandFinder::of(line);
+    match finder.is_spent() {
+        true => vec![PossibleCommand::anything()],
+        false => finder.found,
     }
-    if finder.reads_input {
-        let words = line.commands.iter().flat_map(|simple| &simple.words);
-        let pieces = words.flat_map(pieces).collect();
-        finder.push(pieces, CommandStart::Anywhere);
-    }
-    finder.found
 }
 
 /// Collects the commands.
 #[derive(Default)]
-struct CommandFinder {
+pub(super) struct CommandFinder {
     found: Vec<PossibleCommand>,
+    /// The work so far, and its limit, in letters and words.
+    pub(super) work: usize,
+    pub(super) limit: usize,
     /// The values of variables.
     assigned: Vec<PossibleWord>,
     /// Whether a program that could run its words has one that is known only at run time, such as the value of a variable.
@@ -62,6 +64,40 @@ enum Runs {
 }
 
 impl CommandFinder {
+    pub(super) fn of(line: &ShellLine) -> Self {
+        let line = line.decoded();
+        let texts = || line.commands.iter().flat_map(texts);
+        let assignments = line.commands.iter().flat_map(|simple| &simple.assignments);
+        let values = assignments.map(|assignment| &assignment.value);
+        let mut finder = Self {
+            limit: PASSES * (PASSES + size(texts().chain(values))),
+            ..Self::default()
+        };
+        finder.line(&line, 0);
+        if finder.is_open {
+            let assigned = std::mem::take(&mut finder.assigned);
+            finder.push(assigned, CommandStart::Anywhere);
+        }
+        let unquoted = |text: &str| unescaped(text).replace(['"', '\''], "");
+        for read in [&unescaped as &dyn Fn(&str) -> String, &unquoted] {
+            if finder.reads_input {
+                let input = texts().flat_map(|word| pieces(&with_texts(word, read)));
+                finder.push(input.collect(), CommandStart::Anywhere);
+            }
+        }
+        finder
+    }
+
+    /// Counts work; false if the limit is reached.
+    fn spend(&mut self, amount: usize) -> bool {
+        self.work += amount;
+        !self.is_spent()
+    }
+
+    fn is_spent(&self) -> bool {
+        self.work > self.limit
+    }
+
     fn line(&mut self, line: &ShellLine, depth: usize) {
         for simple in &line.commands {
             self.variables(simple);
@@ -71,7 +107,7 @@ impl CommandFinder {
     }
 
     fn push(&mut self, words: Vec<PossibleWord>, begins: CommandStart) {
-        if !words.is_empty() {
+        if !words.is_empty() && self.spend(words.len()) {
             self.found.push(PossibleCommand {
                 words,
                 begins,
@@ -83,9 +119,7 @@ impl CommandFinder {
     /// Any of the words, and of the words in their text, could begin a command.
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
         let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
-        self.is_open |= words
-            .iter()
-            .any(|word| !matches!(word, PossibleWord::Known(_)));
+        self.is_open |= words.iter().any(PossibleWord::is_value);
         let has_git =
             |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
         if words.iter().any(has_git) {
@@ -106,7 +140,7 @@ impl CommandFinder {
 
     /// A command, and what it could run.
     fn command(&mut self, words: &[ShellWord], depth: usize) -> Runs {
-        let Some(first) = words.first() else {
+        let Some(first) = words.first().filter(|_| self.spend(size(words))) else {
             return Runs::Nothing;
         };
         let last = first.literal().map(base);
@@ -138,7 +172,12 @@ impl CommandFinder {
             "trap" => self.code(words.get(1).unwrap_or(&ShellWord::default()), depth),
             _ if has(NEVER, program) || is_data(words) => return Runs::Nothing,
             _ if has(SHELLS, program) => self.shell(words, depth),
-            _ if has(TEXTS, program) || has(TARGETS, program) => self.texts(&words[1..]),
+            _ if has(TEXTS, program) || has(TARGETS, program) => {
+                match has_running_option(program, "", &words[1..]) {
+                    true => self.any_of(&words[1..], CommandStart::AnywhereGlued),
+                    false => self.texts(&words[1..]),
+                }
+            }
             _ => return self.other(program, words, depth),
         }
         Runs::Something
@@ -146,7 +185,7 @@ impl CommandFinder {
 
     /// A command of a program that the tables of [`runs`] describe, or of an unknown one.
     fn other(&mut self, program: &str, words: &[ShellWord], depth: usize) -> Runs {
-        if let Some((_, known)) = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == program) {
+        if let Some(known) = data_subcommands(program) {
             return self.subcommand(program, known, words, 1);
         }
         match runs(words) {
@@ -158,19 +197,28 @@ impl CommandFinder {
                 self.command(&words[at..], depth + 1);
             }
             RunArguments::Code { until } => {
-                let code = words.get(1..=until).unwrap_or_default();
-                let mut texts = code.iter().filter_map(ShellWord::literal);
-                let is_text = |text: &str| text.starts_with('-') || runs_nothing(program, text);
-                if ["awk", "sed"].iter().any(|name| program.ends_with(name)) && texts.all(is_text) {
+                // Perl runs a file name that ends in `|`.
+                let until = if program == "perl" {
+                    words.len()
+                } else {
+                    until + 1
+                };
+                let code = words.get(1..until).unwrap_or_default();
+                let is_option = |text: &str| {
+                    let at = text.find(['e', 'E', 'M', ' ']);
+                    text.starts_with('-') && at.is_none_or(|at| at + 1 == text.len())
+                };
+                let is_text = |text: &str| is_option(text) || runs_nothing(program, text);
+                if code.iter().filter_map(ShellWord::literal).all(is_text) {
                     return Runs::Nothing;
                 }
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 // Languages have quotes of their own: `qw/git push/`, `s/.*/git push/e`.
-                let letters = code.iter().filter_map(ShellWord::literal);
-                let inner = letters.map(|text| {
-                    ShellWord::text(text.replace(['/', '|', '[', ']', '#', ':', '~'], " "))
-                });
-                self.any_of(&inner.collect::<Vec<_>>(), CommandStart::Anywhere);
+                let signs = ['/', '|', '[', ']', '#', ':', '~', '\\'];
+                let apart = |text: &str| text.replace(signs, " ");
+                let code: Vec<ShellWord> =
+                    code.iter().map(|word| with_texts(word, apart)).collect();
+                self.any_of(&code, CommandStart::Anywhere);
             }
             RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
                 self.command(words.get(at..).unwrap_or_default(), depth + 1);
@@ -183,6 +231,7 @@ impl CommandFinder {
                 self.any_of(&given, CommandStart::AnywhereGlued);
             }
             RunArguments::Unclear => {
+                self.reads_input |= words.len() == 1 || has("at batch", program);
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 if is_wrapper(program) || is_runner(program) {
                     self.unknown_program(&words[1..]);
@@ -195,6 +244,7 @@ impl CommandFinder {
     /// A file that an interpreter runs, with its arguments.
     fn file(&mut self, words: &[ShellWord]) {
         self.push(words.iter().map(possible).collect(), CommandStart::First);
+        self.reads_input |= words.first().is_some_and(is_input);
         self.any_of(words.get(1..).unwrap_or_default(), CommandStart::Anywhere);
     }
 
@@ -212,8 +262,9 @@ impl CommandFinder {
 
     /// Text that a shell runs.
     fn code(&mut self, code: &ShellWord, depth: usize) {
-        match code.literal().map(super::parse) {
-            Some(Ok(line)) if depth < DEEPEST => self.line(&line, depth + 1),
+        let text = code.literal().filter(|text| self.spend(text.len()));
+        match text.map(super::parse_names) {
+            Some(Ok(line)) if depth < DEEPEST => self.line(&line.decoded(), depth + 1),
             _ => self.found.push(PossibleCommand::anything()),
         }
     }
@@ -245,9 +296,7 @@ impl CommandFinder {
         }
         match words.get(at) {
             Some(code) if has_code => self.code(code, depth),
-            Some(file) if !reads && file.literal().is_some_and(|file| !is_input(file)) => {
-                self.file(&words[at..]);
-            }
+            Some(file) if !reads && file.literal().is_some() => self.file(&words[at..]),
             _ => {
                 self.reads_input = true;
                 self.any_of(&words[1..], CommandStart::Anywhere);
@@ -259,16 +308,11 @@ impl CommandFinder {
     fn input(&mut self, simple: &SimpleCommand, runs: Runs, depth: usize) {
         let shell = simple.program().and_then(named_program);
         let is_shell = shell.is_some_and(|name| has(SHELLS, name));
-        let texts = simple.redirects.iter().filter(|redirect| {
-            matches!(
-                redirect.op,
-                RedirectOp::HereDocument | RedirectOp::HereString
-            )
-        });
+        let texts = texts(simple).skip(simple.words.len());
         for text in texts.filter(|_| runs == Runs::Something) {
             match is_shell {
-                true => self.code(&text.target, depth),
-                false => self.any_of(std::slice::from_ref(&text.target), CommandStart::Anywhere),
+                true => self.code(text, depth),
+                false => self.any_of(std::slice::from_ref(text), CommandStart::Anywhere),
             }
         }
     }
@@ -277,27 +321,20 @@ impl CommandFinder {
     fn find(&mut self, words: &[ShellWord], depth: usize) {
         const EXEC: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
         let mut at = 1;
-        let mut unknown_ones = 0;
-        while let Some(word) = words.get(at) {
+        while let Some(word) = words.get(at).filter(|_| !self.is_spent()) {
             at += 1;
             let is_exec = word.literal().is_some_and(|text| EXEC.contains(&text));
             let could_be_exec = at > 2
                 && match possible(word) {
                     PossibleWord::Known(_) => false,
-                    PossibleWord::Partly { begins, .. } => "-exec".starts_with(&*begins),
-                    PossibleWord::Any => {
-                        self.found.push(PossibleCommand::anything());
-                        return;
-                    }
+                    PossibleWord::Partly { .. } => "-exec".starts_with(&*literal_start(word)),
+                    PossibleWord::Any => return self.found.push(PossibleCommand::anything()),
                 };
             self.is_open |= word.literal().is_none();
             let rest = &words[at..];
-            let is_operand = |word: &ShellWord| {
-                word.literal()
-                    .is_none_or(|text| !text.starts_with(['-', '(', '!', ')']))
-            };
-            let begins = is_exec || could_be_exec && rest.first().is_some_and(is_operand);
-            if !begins {
+            let is_operand =
+                |word: &ShellWord| !literal_start(word).starts_with(['-', '(', '!', ')']);
+            if !(is_exec || could_be_exec && rest.first().is_some_and(is_operand)) {
                 continue;
             }
             let is_end = |word: &ShellWord| matches!(word.literal(), Some(";" | "+"));
@@ -306,12 +343,6 @@ impl CommandFinder {
             self.command(&inner, depth + 1);
             if is_exec {
                 at += end;
-                continue;
-            }
-            unknown_ones += 1;
-            if unknown_ones > DEEPEST {
-                self.found.push(PossibleCommand::anything());
-                return;
             }
         }
     }
@@ -367,38 +398,29 @@ impl CommandFinder {
     }
 
     fn git(&mut self, words: &[ShellWord]) -> Runs {
-        let mut at = 1;
-        let mut settings = Vec::new();
-        while let Some(word) = words.get(at) {
-            let text = word.literal().unwrap_or("-");
-            if !text.starts_with('-') {
-                break;
-            }
-            match text {
-                "-c" => settings.extend(words.get(at + 1)),
-                _ if text.starts_with("--config-env") => self.any_git(),
+        let at = behind_git_options(words);
+        let (options, rest) = words.split_at(at);
+        for (word, value) in options.iter().zip(&options[1..]) {
+            match word.literal() {
+                Some("-c") if !self.is_spent() => self.git_setting(value, rest),
                 _ => {}
             }
-            at += if GIT_VALUES.contains(&text) { 2 } else { 1 };
         }
-        let rest = words.get(at..).unwrap_or_default();
-        for setting in settings.iter().take(DEEPEST) {
-            self.git_setting(setting, rest);
-        }
-        if settings.len() > DEEPEST {
-            self.found.push(PossibleCommand::anything());
+        let is_set = |word: &ShellWord| literal_start(word).starts_with("--config-env");
+        if options.iter().any(is_set) {
+            self.any_git();
         }
         if rest.first().and_then(ShellWord::literal) == Some("config") {
             self.git_config(&rest[1..]);
             return Runs::Nothing;
         }
-        let is_helper =
-            |word: &ShellWord| word.literal().is_some_and(|text| text.contains("ext::"));
-        if rest.iter().any(is_helper) {
-            self.any_of(rest, CommandStart::AnywhereGlued);
+        // A helper for `ext::` addresses runs the text behind it.
+        let apart = |text: &str| text.replace("ext::", " ext:: ");
+        let helpers: Vec<ShellWord> = rest.iter().map(|word| with_texts(word, apart)).collect();
+        if helpers != rest {
+            self.any_of(&helpers, CommandStart::AnywhereGlued);
         }
-        let known = DATA_SUBCOMMANDS.iter().find(|(name, _)| *name == "git");
-        let known = known.map_or("", |(_, known)| known);
+        let known = data_subcommands("git").unwrap_or_default();
         self.subcommand("git", known, words, at)
     }
 
@@ -465,41 +487,33 @@ impl CommandFinder {
 
     /// A command of a program with subcommands: with a known one, and without options that run a word, none of its words is run.
     fn subcommand(&mut self, program: &str, known: &str, words: &[ShellWord], at: usize) -> Runs {
-        let is_option = |word: &&ShellWord| {
-            word.literal()
-                .is_some_and(|text| text.starts_with(['-', '+']))
-        };
+        let is_option = |word: &ShellWord| literal_start(word).starts_with(['-', '+']);
         // The value of an option before the subcommand could look like one: `npm --prefix install exec …`.
-        let skips = has(ANY_ORDER, program);
-        let mut operands = words.get(at..).unwrap_or_default().iter();
-        let is_before =
-            |word: &&ShellWord| skips || word.literal().is_some_and(|text| text.starts_with('+'));
-        let first = operands.find(|word| !(is_option(word) && is_before(word)));
-        let is_question = words.len() > 1 && words.iter().skip(1).all(|word| is_option(&word));
-        let name = first.and_then(ShellWord::literal);
-        let is_running = |word: &ShellWord| {
+        let is_before = |word: &ShellWord| {
             let text = word.literal().unwrap_or_default();
-            let mut tables = RUNNING_OPTIONS.iter().filter(|(of, subcommand, _)| {
-                *of == program && (subcommand.is_empty() || Some(*subcommand) == name)
-            });
-            tables.any(|(_, _, options)| {
-                let mut options = options.split_ascii_whitespace();
-                options.any(|option| match option {
-                    "--" => text == option,
-                    option => is_marked(option, text),
-                })
-            })
+            let is_group = has(CONTAINERS, program) && has(CONTAINER_GROUPS, text);
+            is_group || text.starts_with('+') || (is_option(word) && has(ANY_ORDER, program))
         };
-        let runs = words.iter().skip(1).any(is_running);
-        match name {
-            Some(name) if has(known, name) && !runs => Runs::Nothing,
-            _ if (is_question || first.is_none()) && !runs => Runs::Nothing,
-            _ => {
-                let behind = words.get(at..).unwrap_or_default();
-                self.any_of(behind, CommandStart::AnywhereGlued);
-                Runs::Something
+        let behind = words.get(at..).unwrap_or_default();
+        let first = behind.iter().position(|word| !is_before(word));
+        let name = first.and_then(|first| behind[first].literal());
+        let name = name.unwrap_or_default();
+        let is_question = words.len() > 1 && words[1..].iter().all(is_option);
+        let is_running = has_running_option(program, name, &words[1..]);
+        let arguments = match name {
+            "run" | "run-script" if has(SCRIPT_RUNNERS, program) => {
+                let mut script = behind[first.unwrap_or_default() + 1..].iter();
+                script.position(|word| !is_option(word));
+                script.as_slice()
             }
+            _ if !is_running && (is_question || first.is_none() || has(known, name)) => &[],
+            _ => behind,
+        };
+        if arguments.is_empty() {
+            return Runs::Nothing;
         }
+        self.any_of(arguments, CommandStart::AnywhereGlued);
+        Runs::Something
     }
 
     /// The variables that a command sets before its words, or alone.
@@ -507,7 +521,8 @@ impl CommandFinder {
         for assignment in &simple.assignments {
             let is_local =
                 simple.words.is_empty() && assignment.name.bytes().all(|b| !b.is_ascii_uppercase());
-            self.variable(&assignment.name, pieces(&assignment.value), is_local);
+            let value = &assignment.value;
+            self.variable(&assignment.name, value, pieces(value), is_local);
         }
     }
 
@@ -528,29 +543,69 @@ impl CommandFinder {
             let Some((name, _)) = text.split_once('=') else {
                 continue;
             };
-            self.variable(name, pieces(word).into_iter().skip(1).collect(), false);
+            let value = pieces(word).into_iter().skip(1).collect();
+            self.variable(name, word, value, false);
         }
     }
 
-    fn variable(&mut self, name: &str, value: Vec<PossibleWord>, is_local: bool) {
-        let is_command = COMMAND_VARIABLES.iter().any(|end| name.ends_with(end));
+    /// A value counts as a command if programs are known to run that variable, or if it contains a substitution: arithmetic evaluates
+    /// `a[$(id)]`.
+    fn variable(&mut self, name: &str, word: &ShellWord, value: Vec<PossibleWord>, is_local: bool) {
+        let is_command = !is_local && COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
         let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
         if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
             self.any_git();
         }
-        if is_command && !is_local && value.first() == Some(&PossibleWord::Any) {
+        if is_command && value.first() == Some(&PossibleWord::Any) {
             self.found.push(PossibleCommand::anything());
         }
-        if !is_local && (is_command || value.len() > 1) {
+        let is_evaluated =
+            |text: &str| text.contains("$(") || (text.contains('[') && text.contains('`'));
+        if is_command || word.literal().is_some_and(is_evaluated) {
             self.push(value.clone(), CommandStart::Anywhere);
         }
         self.assigned.extend(value);
     }
 }
 
+/// The words of a command, and the text of its input.
+fn texts(simple: &SimpleCommand) -> impl Iterator<Item = &ShellWord> {
+    let is_text = |op| matches!(op, RedirectOp::HereDocument | RedirectOp::HereString);
+    let redirects = simple.redirects.iter();
+    let inputs = redirects.filter(move |redirect| is_text(redirect.op));
+    let inputs = inputs.map(|redirect| &redirect.target);
+    simple.words.iter().chain(inputs)
+}
+
+/// The number of words, of known letters and of other parts.
+fn size<'a>(words: impl IntoIterator<Item = &'a ShellWord>) -> usize {
+    let letters = |part: &WordPart| match part {
+        WordPart::Literal { text, .. } => text.len(),
+        _ => 1,
+    };
+    let of_word = |word: &ShellWord| 1 + word.parts().iter().map(letters).sum::<usize>();
+    words.into_iter().map(of_word).sum()
+}
+
+/// The same word with other texts.
+fn with_texts(word: &ShellWord, change: impl Fn(&str) -> String) -> ShellWord {
+    let changed = |part: &WordPart| match part {
+        WordPart::Literal { text, quoted } => WordPart::Literal {
+            text: change(text),
+            quoted: *quoted,
+        },
+        other => other.clone(),
+    };
+    ShellWord::from_parts(word.parts().iter().map(changed).collect())
+}
+
 /// Whether a file is the input of the program that opens it.
-fn is_input(file: &str) -> bool {
-    file.starts_with("/dev/") || file.starts_with("/proc/")
+fn is_input(file: &ShellWord) -> bool {
+    let start = literal_start(file);
+    let is_listed = ["/dev/", "/proc/"]
+        .iter()
+        .any(|folder| start.starts_with(folder));
+    is_listed || start == "-" || file.parts().contains(&WordPart::Process)
 }
 
 /// Any number of unknown words.
@@ -618,15 +673,40 @@ fn possible(word: &ShellWord) -> PossibleWord {
     if word.parts().iter().any(is_several) {
         return PossibleWord::Any;
     }
-    let text = |part: &WordPart| match part {
-        WordPart::Literal { text, .. } => Some(text.clone()),
-        _ => None,
-    };
-    let begins: String = word.parts().iter().map_while(text).collect();
-    let ends: Vec<String> = word.parts().iter().rev().map_while(text).collect();
+    spelling(word.parts())
+}
+
+/// One word, with `*` for each part that is known only at run time.
+fn spelling(parts: &[WordPart]) -> PossibleWord {
+    let mut text = String::new();
+    let (mut is_known, mut is_value) = (true, false);
+    for part in parts {
+        match part {
+            WordPart::Literal { text: more, .. } => text += more,
+            WordPart::Glob(sign) => {
+                is_known = false;
+                text.push(if *sign == '[' { '[' } else { '*' });
+            }
+            _ => {
+                (is_known, is_value) = (false, true);
+                text.push('*');
+            }
+        }
+    }
+    if is_known {
+        return PossibleWord::Known(text.into());
+    }
+    // In each name, the text up to what closes a `[` belongs to the pattern.
+    let names = text.split('/').map(|name| match name.split_once('[') {
+        Some((before, behind)) => {
+            let after = behind.rsplit_once(']').map_or(behind, |(_, after)| after);
+            format!("{before}*{after}")
+        }
+        None => name.to_owned(),
+    });
     PossibleWord::Partly {
-        begins: begins.into(),
-        ends: ends.into_iter().rev().collect::<String>().into(),
+        pattern: names.collect::<Vec<_>>().join("/").into(),
+        is_value,
     }
 }
 
@@ -650,36 +730,47 @@ fn is_between(letter: char) -> bool {
 
 /// The words of a word, if a program treated it as a command line or as the value of an option.
 fn pieces(word: &ShellWord) -> Vec<PossibleWord> {
+    if word.parts().contains(&WordPart::Brace)
+        && let PossibleWord::Partly { pattern, .. } = spelling(word.parts())
+    {
+        // Each word of `gi{t,x}` begins and ends in the same way.
+        let before = pattern.split('{').next().unwrap_or_default();
+        let after = pattern.rsplit('}').next().unwrap_or_default();
+        let pattern = format!("{before}*{after}");
+        if pattern.contains(|letter| letter != '*') {
+            return vec![PossibleWord::Partly {
+                pattern: pattern.into(),
+                is_value: false,
+            }];
+        }
+    }
     let mut pieces = Vec::new();
-    let mut piece = String::new();
-    let mut is_unknown = false;
-    let mut is_split = false;
-    let mut flush = |piece: &mut String, is_unknown: &mut bool| {
-        let text = std::mem::take(piece);
-        match std::mem::take(is_unknown) {
-            true => pieces.push(PossibleWord::Any),
-            false if !text.is_empty() => pieces.push(PossibleWord::Known(text.into())),
-            false => {}
-        }
-    };
+    let mut piece = Vec::new();
     for part in word.parts() {
-        let WordPart::Literal { text, .. } = part else {
-            is_unknown = true;
-            continue;
-        };
-        for letter in text.chars() {
-            if is_between(letter) {
-                is_split = true;
-                flush(&mut piece, &mut is_unknown);
-            } else {
-                piece.push(letter);
+        match part {
+            WordPart::Literal { text, .. } => {
+                for (at, text) in text.split(is_between).enumerate() {
+                    if at > 0 {
+                        pieces.push(std::mem::take(&mut piece));
+                    }
+                    piece.push(WordPart::Literal {
+                        text: text.to_owned(),
+                        quoted: true,
+                    });
+                }
             }
+            WordPart::Brace => pieces.push(std::mem::take(&mut piece)),
+            other => piece.push(other.clone()),
         }
     }
-    flush(&mut piece, &mut is_unknown);
-    if is_split {
-        pieces
-    } else {
-        vec![possible(word)]
+    if pieces.is_empty() {
+        return vec![possible(word)];
     }
+    pieces.push(piece);
+    let words = pieces.iter().map(|parts| match spelling(parts) {
+        word if word.is_value() => PossibleWord::Any,
+        word => word,
+    });
+    let is_text = |word: &PossibleWord| *word != PossibleWord::Known("".into());
+    words.filter(is_text).collect()
 }

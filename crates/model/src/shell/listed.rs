@@ -79,13 +79,55 @@ pub(super) fn is_data(words: &[ShellWord]) -> bool {
     program.is_some_and(|program| has(ANYTHING, program) || is_right(program, words))
 }
 
-/// Whether the text of `sed` or `awk` is known to run nothing.
+/// Whether the text of `sed`, `awk` or `perl` is known to run no program.
 pub(super) fn runs_nothing(program: &str, code: &str) -> bool {
-    match program.ends_with("sed") {
-        true => is_plain_sed(code),
-        false => !["system", "|", "getline", "@"]
-            .iter()
-            .any(|sign| code.contains(sign)),
+    const AWK: &[&str] = &["system", "|", "getline", "@"];
+    const PERL: &[&str] = &[
+        "`", "|", "#", "{", "do", "eval", "exec", "open", "qx", "readpipe", "require", "sys", "use",
+    ];
+    let is_free_of = |signs: &[&str]| !signs.iter().any(|sign| code.contains(sign));
+    // Two of the flag `e` evaluate the result of the text as a text again.
+    let is_evaluated = |part: &str| part.matches('e').count() > 1;
+    match program {
+        "perl" => {
+            let mut parts = code.split(|letter: char| !letter.is_ascii_alphanumeric());
+            is_free_of(PERL) && !parts.any(is_evaluated)
+        }
+        _ if program.ends_with("awk") => is_free_of(AWK),
+        _ => program.ends_with("sed") && quiet_sed(code).is_some(),
+    }
+}
+
+/// `Some` for commands of sed that run nothing and write no file: `/a/,$d; s/a/b/g`. The texts between their signs are data.
+fn quiet_sed(code: &str) -> Option<()> {
+    let flags = |letter: char| "IMgip".contains(letter) || letter.is_ascii_digit();
+    let mut rest = code;
+    while let Some(letter) = rest.chars().next() {
+        rest = &rest[letter.len_utf8()..];
+        rest = match letter {
+            '/' => behind(rest, '/')?.trim_start_matches(['I', 'M']),
+            's' | 'y' => {
+                let sign = rest.chars().next().filter(char::is_ascii_punctuation)?;
+                behind(behind(&rest[1..], sign)?, sign)?.trim_start_matches(flags)
+            }
+            _ if " \n;{},$!~+=DGHNPdghnpqx".contains(letter) => rest,
+            _ if letter.is_ascii_digit() => rest,
+            _ => return None,
+        };
+    }
+    Some(())
+}
+
+/// The text behind the next sign that is not escaped; `None` if it could be one of several, in brackets.
+fn behind(text: &str, sign: char) -> Option<&str> {
+    let mut letters = text.chars();
+    loop {
+        match letters.next()? {
+            '\\' => drop(letters.next()),
+            letter if letter == sign => return Some(letters.as_str()),
+            '[' => return None,
+            _ => {}
+        }
     }
 }
 
@@ -137,7 +179,7 @@ fn glues_an_option(word: &ShellWord) -> bool {
 }
 
 /// The literal text at the start of a word.
-fn literal_start(word: &ShellWord) -> String {
+pub(super) fn literal_start(word: &ShellWord) -> String {
     let texts = word.parts().iter().map_while(|part| match part {
         WordPart::Literal { text, .. } => Some(text.as_str()),
         _ => None,
@@ -361,9 +403,10 @@ fn is_open(word: &ShellWord) -> bool {
     begins_with_pattern
         || word.parts().iter().any(|part| match part {
             WordPart::Parameter { name, .. } => !name.starts_with(REFERENCE),
-            WordPart::Command { .. } | WordPart::Process | WordPart::Brace | WordPart::Dollar => {
-                true
-            }
+            WordPart::Command { .. }
+            | WordPart::Process
+            | WordPart::Brace
+            | WordPart::Dollar(_) => true,
             _ => false,
         })
 }

@@ -44,7 +44,7 @@ const fn listed(
     }
 }
 
-const CONTAINERS: &str = "images, inspect, logs, port, ps, stats, version";
+const CONTAINER_QUERIES: &str = "images, inspect, logs, port, ps, stats, version";
 const CONTAINER_OPTIONS: &str = "-- --all --details --digests --filter --format --last --latest --no-stream --no-trunc --quiet \
     --since --size --tail --timestamps --until -a -l -n: -q -s -t";
 
@@ -68,7 +68,7 @@ pub(super) const LISTED: &[ListedProgram] = &[
          --include --json --location --max-time --no-progress-meter --request --retry --show-error --silent --url --user-agent \
          -A: -G -H: -I -L -S -X: -d: -f -i -m: -s -v",
     ),
-    listed("docker", CONTAINERS, CONTAINER_OPTIONS),
+    listed("docker", CONTAINER_QUERIES, CONTAINER_OPTIONS),
     listed("fd", "", FD_OPTIONS),
     listed("fdfind", "", FD_OPTIONS),
     listed(
@@ -153,7 +153,7 @@ pub(super) const LISTED: &[ListedProgram] = &[
     ),
     listed("pip", "index versions, list, show", PIP_OPTIONS),
     listed("pip3", "index versions, list, show", PIP_OPTIONS),
-    listed("podman", CONTAINERS, CONTAINER_OPTIONS),
+    listed("podman", CONTAINER_QUERIES, CONTAINER_OPTIONS),
     listed(
         "rg",
         "",

@@ -22,6 +22,8 @@
 
 mod could_run;
 mod could_run_programs;
+#[cfg(test)]
+mod could_run_tests;
 mod listed;
 mod listed_programs;
 #[cfg(test)]
@@ -38,7 +40,9 @@ mod tests;
 use std::fmt;
 use std::ops::Range;
 
-pub(crate) use could_run_programs::{GIT_FLAGS, GIT_VALUES};
+use parser::ShellParser;
+
+pub(crate) use could_run_programs::git_option_has_value;
 pub(crate) use listed::unlisted;
 pub(crate) use programs::runs;
 pub use programs::{RunArguments, can_run_programs};
@@ -190,8 +194,8 @@ pub enum WordPart {
     Brace,
     /// A leading `~`, which expands to a home.
     Tilde,
-    /// `$'…'` or `$"…"`, which not every shell supports.
-    Dollar,
+    /// `$'…'` with its text, or the start of `$"…"`; not every shell supports them.
+    Dollar(String),
 }
 
 /// Positions whose bytes are not part of a word, or have special rules.
@@ -298,7 +302,7 @@ impl std::error::Error for NotUnderstood {}
 /// # Errors
 /// If any part of it is outside the grammar: nothing is known about such a line.
 pub fn parse(text: &str) -> Result<ShellLine, NotUnderstood> {
-    parser::parse(text, false)
+    ShellParser::new(text, 0, None).parse()
 }
 
 /// The prefix of metier's variables.
@@ -306,7 +310,24 @@ pub(crate) const REFERENCE: &str = "__metier_";
 
 /// Parses a command line in which metier's variables stand for values that will be quoted.
 pub(crate) fn parse_references(text: &str) -> Result<ShellLine, NotUnderstood> {
-    parser::parse(text, true)
+    let mut parser = ShellParser::new(text, 0, None);
+    parser.references = true;
+    parser.parse()
+}
+
+/// Every command that a line could run, for denials: `$((…))` may contain names, whose values are then unknown. An approval needs
+/// [`parse`].
+///
+/// # Errors
+/// As for [`parse`].
+pub fn could_run(text: &str) -> Result<Vec<crate::scope::PossibleCommand>, NotUnderstood> {
+    Ok(parse_names(text)?.could_run())
+}
+
+fn parse_names(text: &str) -> Result<ShellLine, NotUnderstood> {
+    let mut parser = ShellParser::new(text, 0, None);
+    parser.reads_names = true;
+    parser.parse()
 }
 
 impl ShellLine {

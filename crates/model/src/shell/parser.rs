@@ -29,6 +29,8 @@ pub(super) struct ShellParser<'a> {
     inside: usize,
     /// Whether metier's variables are references that will be quoted.
     pub(super) references: bool,
+    /// Whether `$((…))` can contain names.
+    pub(super) reads_names: bool,
     /// Inside backticks: their position, for all errors.
     pub(super) place: Option<usize>,
     pub(super) commands: Vec<SimpleCommand>,
@@ -48,25 +50,6 @@ pub(super) struct Pending {
     redirect: usize,
 }
 
-pub(super) fn parse(text: &str, references: bool) -> ParseResult<ShellLine> {
-    if text.len() > MAX_TEXT {
-        let (what, at) = (UnsupportedSyntax::TooLong, MAX_TEXT);
-        return Err(NotUnderstood { what, at });
-    }
-    let odd = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{feff}';
-    if let Some(at) = text.find(odd) {
-        let what = UnsupportedSyntax::Character;
-        return Err(NotUnderstood { what, at });
-    }
-    let mut parser = ShellParser::new(text, 0, None);
-    parser.references = references;
-    parser.whole()?;
-    Ok(ShellLine {
-        commands: parser.commands,
-        zones: parser.zones,
-    })
-}
-
 impl<'a> ShellParser<'a> {
     pub(super) fn new(text: &'a str, depth: usize, place: Option<usize>) -> Self {
         Self {
@@ -76,11 +59,30 @@ impl<'a> ShellParser<'a> {
             depth,
             inside: 0,
             references: false,
+            reads_names: false,
             place,
             commands: Vec::new(),
             zones: Vec::new(),
             pending: Vec::new(),
         }
+    }
+
+    pub(super) fn parse(mut self) -> ParseResult<ShellLine> {
+        let text = self.text;
+        if text.len() > MAX_TEXT {
+            let (what, at) = (UnsupportedSyntax::TooLong, MAX_TEXT);
+            return Err(NotUnderstood { what, at });
+        }
+        let odd = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{feff}';
+        if let Some(at) = text.find(odd) {
+            let what = UnsupportedSyntax::Character;
+            return Err(NotUnderstood { what, at });
+        }
+        self.whole()?;
+        Ok(ShellLine {
+            commands: self.commands,
+            zones: self.zones,
+        })
     }
 
     /// The whole text as one list.

@@ -3,7 +3,7 @@
 //! Unlike the grammar these tables can't be complete: any program can run its arguments. They contain the programs
 //! whose purpose it is, and those that are commonly used to avoid `sh -c`.
 
-use super::could_run_programs::has_running_letter;
+use super::could_run_programs::git_runs_something;
 use super::{REFERENCE, SetVariable, ShellWord, SimpleCommand, UnsupportedSyntax, WordPart};
 
 /// The arguments that a program runs.
@@ -201,27 +201,25 @@ const UNCLEAR: &[&str] = &[
 ];
 
 /// Subcommands with which containers run something.
-const CONTAINERS: &[&str] = &["exec", "run", "create", "build", "compose"];
+const CONTAINER_RUNNERS: &[&str] = &["exec", "run", "create", "build", "compose"];
 
-/// (program, words or prefixes of options): only with one of these does it run an argument.
+/// (program, words or prefixes of options): only with one of these does it run an argument. The options of git are in
+/// [`super::could_run_programs`].
 const SOMETIMES: &[(&str, &[&str])] = &[
+    ("ack", &["--pager"]),
+    ("ag", &["--pager"]),
+    ("claude", &["mcp", "--mcp-config", "--settings"]),
+    ("dpkg", &["--pre-invoke", "--post-invoke"]),
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
     (
         "git",
         &[
-            "--exec",
-            "--config-env",
-            "--upload-pack",
-            "--receive-pack",
-            "--ext-diff",
-            "--open-files-in-pager",
             "bisect",
             "foreach",
             "filter-branch",
             "difftool",
             "mergetool",
-            "--template",
             "clone",
             "instaweb",
             "remote-ext",
@@ -243,9 +241,10 @@ const SOMETIMES: &[(&str, &[&str])] = &[
             "--rmt-command",
         ],
     ),
-    ("docker", CONTAINERS),
-    ("podman", CONTAINERS),
-    ("nerdctl", CONTAINERS),
+    ("jobs", &["-x"]),
+    ("docker", CONTAINER_RUNNERS),
+    ("podman", CONTAINER_RUNNERS),
+    ("nerdctl", CONTAINER_RUNNERS),
     ("kubectl", &["exec", "run", "debug"]),
     ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("man", &["-P", "--pager", "-H"]),
@@ -257,6 +256,9 @@ const SOMETIMES: &[(&str, &[&str])] = &[
     ("rg", &["--pre"]),
     ("sort", &["--compress-program"]),
     ("split", &["--filter"]),
+    ("wget", &["--use-askpass"]),
+    ("yq", &["--security-enable-system-operator"]),
+    ("zip", &["-TT", "--unzip-command"]),
 ];
 
 /// Builtins that change the shell that later commands run in.
@@ -319,7 +321,7 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
         let letters = letters.map(|text| format!("-{text}"));
         let is_unclear = words[1..].iter().any(is_marked_word)
             || letters.is_some_and(|text| marks.iter().any(|mark| is_marked(mark, &text)))
-            || (program == "git" && has_running_letter(words));
+            || (program == "git" && git_runs_something(words));
         return match is_unclear {
             true => RunArguments::Unclear,
             false => RunArguments::Nothing,
@@ -352,7 +354,7 @@ pub(super) fn is_sometimes(name: &str) -> bool {
 }
 
 /// Whether a program with any arguments can run other programs or program text: a shell, an interpreter, a wrapper such as `timeout`, or
-/// one with a subcommand for it. A program that has only options for it, such as `tar`, does not count: a line with such an option is
+/// one with a subcommand for it. A program that has options for it, such as `tar` and git, does not count: a line with such an option is
 /// recognised.
 #[must_use]
 pub fn can_run_programs(program: &str) -> bool {
@@ -361,10 +363,11 @@ pub fn can_run_programs(program: &str) -> bool {
     let is_subcommand = |mark: &&str| !mark.starts_with('-');
     let by_subcommand =
         |(known, marks): &(&str, &[&str])| *known == name && marks.iter().all(is_subcommand);
+    let has_options = name == "git";
     ["source", "."].contains(&name.as_str())
         || runs_words(program)
         || ALL_CODE.contains(&name.as_str())
-        || SOMETIMES.iter().any(by_subcommand)
+        || (!has_options && SOMETIMES.iter().any(by_subcommand))
         || INTERPRETERS
             .iter()
             .any(|language| language.names.contains(&stem))

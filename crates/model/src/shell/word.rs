@@ -1,7 +1,7 @@
 //! Words: quotes, escapes and everything that a shell expands.
 
 use super::parser::{ParseResult, ShellParser};
-use super::{ShellWord, UnsupportedSyntax, WordPart, Zone};
+use super::{ShellLine, ShellWord, UnsupportedSyntax, WordPart, Zone};
 
 impl ShellWord {
     pub(super) fn from_parts(parts: Vec<WordPart>) -> Self {
@@ -31,12 +31,40 @@ impl ShellWord {
         *self = Self::from_parts(std::mem::take(&mut self.parts));
     }
 
+    /// Replaces `$'…'` by its text.
+    fn decode(&mut self) {
+        for part in &mut self.parts {
+            if let WordPart::Dollar(text) = part {
+                let text = std::mem::take(text);
+                *part = WordPart::Literal { text, quoted: true };
+            }
+        }
+        *self = Self::from_parts(std::mem::take(&mut self.parts));
+    }
+
     pub(super) fn dynamic(part: WordPart) -> Self {
         Self::from_parts(vec![part])
     }
 
     pub(super) fn text(text: String) -> Self {
         Self::from_parts(vec![WordPart::Literal { text, quoted: true }])
+    }
+}
+
+impl ShellLine {
+    /// The same line with the text of each `$'…'`. A shell that does not support them reads another word, so this is for denials only.
+    pub(super) fn decoded(&self) -> Self {
+        let mut line = self.clone();
+        for simple in &mut line.commands {
+            let values = simple.assignments.iter_mut().map(|set| &mut set.value);
+            let targets = simple
+                .redirects
+                .iter_mut()
+                .map(|redirect| &mut redirect.target);
+            let words = simple.words.iter_mut().chain(values).chain(targets);
+            words.for_each(ShellWord::decode);
+        }
+        line
     }
 }
 
@@ -241,8 +269,8 @@ impl ShellParser<'_> {
     fn dollar(&mut self, word: &mut WordBuilder, quoted: bool) -> ParseResult<()> {
         match self.peek_at(1) {
             Some(b'(') if self.peek_at(2) == Some(b'(') => {
-                self.arithmetic()?;
-                word.parts.push(WordPart::Arithmetic);
+                let part = self.arithmetic()?;
+                word.parts.push(part);
             }
             Some(b'(') => {
                 self.at += 2;
@@ -259,12 +287,12 @@ impl ShellParser<'_> {
             }
             Some(b'[') => return self.fail(UnsupportedSyntax::Arithmetic),
             Some(b'\'') if !quoted => {
-                self.dollar_quotes()?;
-                word.parts.push(WordPart::Dollar);
+                let text = self.dollar_quotes()?;
+                word.parts.push(WordPart::Dollar(unescaped(text)));
             }
             Some(b'"') if !quoted => {
                 self.at += 1;
-                word.parts.push(WordPart::Dollar);
+                word.parts.push(WordPart::Dollar(String::new()));
             }
             Some(b'\\') if self.peek_at(2) == Some(b'\n') => {
                 return self.fail(UnsupportedSyntax::Backslash);
@@ -297,23 +325,26 @@ impl ShellParser<'_> {
         Ok(())
     }
 
-    /// `$'…'`. A shell that does not support it treats an escaped quote in it as its end.
-    fn dollar_quotes(&mut self) -> ParseResult<()> {
+    /// The text of `$'…'`. A shell that does not support it treats an escaped quote in it as its end.
+    fn dollar_quotes(&mut self) -> ParseResult<&str> {
         let start = self.at;
         let Some(length) = self.rest()[2..].find('\'') else {
             return self.fail(UnsupportedSyntax::Unterminated);
         };
-        if self.rest()[2..2 + length].ends_with('\\') {
+        let text = &self.rest()[2..2 + length];
+        if text.ends_with('\\') {
             return self.fail(UnsupportedSyntax::Backslash);
         }
         self.at += length + 3;
         self.zones.push((start..self.at, Zone::DollarQuotes));
-        Ok(())
+        Ok(text)
     }
 
-    /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands.
-    fn arithmetic(&mut self) -> ParseResult<()> {
+    /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands. For denials, a name is
+    /// a value that is known only at run time.
+    fn arithmetic(&mut self) -> ParseResult<WordPart> {
         let mut open = 0_usize;
+        let mut part = WordPart::Arithmetic;
         self.at += "$((".len();
         while let Some(byte) = self.peek() {
             match byte {
@@ -321,9 +352,19 @@ impl ShellParser<'_> {
                 b')' if open > 0 => open -= 1,
                 b')' if self.peek_at(1) == Some(b')') => {
                     self.at += 2;
-                    return Ok(());
+                    return Ok(part);
                 }
                 b'0'..=b'9' | b' ' | b'\t' => {}
+                b'$' if self.peek_at(1).is_none_or(|next| !is_name(next)) => {
+                    return self.fail(UnsupportedSyntax::Arithmetic);
+                }
+                b'$' | b'_' | b'a'..=b'z' | b'A'..=b'Z' if self.reads_names => {
+                    part = WordPart::Parameter {
+                        name: String::new(),
+                        quoted: true,
+                        plain: false,
+                    };
+                }
                 byte if b"+-*/%<>=!&|^~?:,".contains(&byte) => {}
                 _ => return self.fail(UnsupportedSyntax::Arithmetic),
             }
@@ -427,12 +468,50 @@ impl ShellParser<'_> {
         self.enter()?;
         let mut inner = ShellParser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
         inner.references = self.references;
+        inner.reads_names = self.reads_names;
         inner.commands = std::mem::take(&mut self.commands);
         inner.whole()?;
         self.commands = inner.commands;
         self.depth -= 1;
         Ok(())
     }
+}
+
+/// The text with escapes such as `\n`, `\x41` and `\101` replaced, as in `$'…'`, `echo -e` and `printf`.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let mut letters = after.chars();
+        let letter = letters.next();
+        let (digits, radix, most) = match letter {
+            Some('x') => (letters.as_str(), 16, 2),
+            Some('u') => (letters.as_str(), 16, 4),
+            Some('U') => (letters.as_str(), 16, 8),
+            Some('0') => (letters.as_str(), 8, 3),
+            _ => (after, 8, 3),
+        };
+        let given = digits.chars().take(most);
+        let count = given.take_while(|digit| digit.is_digit(radix)).count();
+        let number = u32::from_str_radix(&digits[..count], radix).ok();
+        match (number.and_then(char::from_u32), letter) {
+            (Some(other), _) => {
+                plain.push(other);
+                rest = &digits[count..];
+                continue;
+            }
+            (None, Some('n' | 'r' | 'f' | 'v')) => plain.push('\n'),
+            (None, Some('t')) => plain.push('\t'),
+            (None, other) => plain.extend(other),
+        }
+        rest = letters.as_str();
+    }
+    plain + rest
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn is_special(byte: u8) -> bool {
