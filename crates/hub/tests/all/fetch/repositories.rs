@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use metier_hub::fetch::{FetchError, SourceLimits, open, open_all};
+use metier_hub::fetch::{FetchError, SourceLimits, open};
 use metier_testkit::{make_executable, needed};
 
 use super::{
@@ -584,27 +584,6 @@ fn ssh_runs_outside_and_git_inside() {
     make_executable(&ssh);
     let error = refused(user.fetch(&text));
     assert!(error.contains("Host key verification failed."), "{error}");
-}
-
-#[test]
-fn several_sources_are_opened_at_the_same_time() {
-    needed!(metier_testkit::needs::program("git"));
-    let user = User::new();
-    repository(&user);
-    let server = served(&user);
-    let text = format!("git+{}", server.url("/repo/.git"));
-    let texts = [text.as_str(), &from_folder(&user, ""), "/no/such", &text];
-    let sources: Vec<_> = texts.iter().map(|text| parsed(text)).collect();
-    let access = user.access();
-    let opened = open_all(&sources, &access, &SourceLimits::default(), &());
-    let counts: Vec<usize> = opened
-        .iter()
-        .map(|opened| opened.as_ref().map_or(0, |opened| opened.offers().len()))
-        .collect();
-    assert_eq!(counts, [2, 2, 0, 2]);
-    assert_eq!(user.left().len(), 3);
-    drop(opened);
-    assert!(user.left().is_empty());
 }
 
 #[test]
