@@ -64,6 +64,15 @@ pub fn spawn(_spec: &Spec<'_>) -> Result<Child, ChildError> {
     Err(ChildError::NoSandbox { reasons })
 }
 
+/// Refuses to start a launcher on this system.
+///
+/// # Errors
+/// Always, because there is no sandbox.
+pub fn try_launcher(_shim: &Path) -> Result<(), ChildError> {
+    let reasons = vec![WHY.to_owned()];
+    Err(ChildError::NoSandbox { reasons })
+}
+
 /// Reports that this system has no sandbox.
 #[must_use]
 pub fn detect(_shim: &Path) -> Support {
