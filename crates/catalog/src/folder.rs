@@ -23,7 +23,9 @@ use crate::{
     manifest_file::{self, Heads},
     path_bytes::PathBytes,
     plugin,
-    skill_files::{Fingerprint, GIT, MAX_DEPTH, MAX_FILES, MAX_PATH, States, Visited, visit},
+    skill_files::{
+        Fingerprint, GIT, MAX_DEPTH, MAX_FILES, MAX_PATH, States, Visited, visit, visit_counted,
+    },
     snapshot::Snapshot,
 };
 
@@ -184,7 +186,7 @@ impl SkillLocation {
     /// [`Self::digest_within`] what is left for several skills, from which its bytes and files are taken.
     ///
     /// # Errors
-    /// If a file can't be read, or a limit is exceeded. Then all files that it may have are taken.
+    /// If a file can't be read, or a limit is exceeded. What was read and found until then is taken.
     pub fn digest_from(
         &self,
         max_bytes: u64,
@@ -194,11 +196,8 @@ impl SkillLocation {
         let mut total = Total::new(max_bytes.min(left.bytes));
         let max_files = max_files.min(left.files);
         let found = self.digest_counted(&mut total, max_files);
-        left.bytes -= total.seen.min(total.limit);
-        left.files -= match found {
-            Ok(_) => total.files.min(max_files),
-            Err(_) => max_files,
-        };
+        left.bytes -= total.seen;
+        left.files -= total.files;
         found
     }
 
@@ -217,23 +216,27 @@ impl SkillLocation {
                 }));
                 0
             }
-            Self::Folder(path) => visit(path, max_files, |file| {
-                total.add(file)?;
-                states.add(file.path, &file.key);
-                lines.push(match file.kind {
-                    FileType::RegularFile => {
-                        let (size, hash, _) = read_and_hash(file, 0)?;
-                        line(file.path, &size, &hash)
-                    }
-                    FileType::Symlink => {
-                        line(file.path, &"link", &Sha256::digest(link_target(file)?))
-                    }
-                    _ => line(file.path, &"special", &Sha256::digest(b"")),
+            Self::Folder(path) => {
+                let mut listed = 0;
+                let visited = visit_counted(path, max_files, &mut listed, |file| {
+                    total.add(file)?;
+                    states.add(file.path, &file.key);
+                    lines.push(match file.kind {
+                        FileType::RegularFile => {
+                            let (size, hash, _) = read_and_hash(file, 0)?;
+                            line(file.path, &size, &hash)
+                        }
+                        FileType::Symlink => {
+                            line(file.path, &"link", &Sha256::digest(link_target(file)?))
+                        }
+                        _ => line(file.path, &"special", &Sha256::digest(b"")),
+                    });
+                    Ok(())
                 });
-                Ok(())
-            })?,
+                total.files = listed;
+                visited?
+            }
         };
-        total.files += folders;
         Ok((digest_of(lines), states.fingerprint(folders)))
     }
 
@@ -671,6 +674,7 @@ fn builtin_files(skill: &BuiltinSkill) -> Vec<FileEntry> {
 /// A count of bytes with a limit.
 pub(crate) struct Total {
     seen: u64,
+    /// Files and folders.
     files: usize,
     limit: u64,
 }
@@ -693,16 +697,16 @@ impl Total {
         }
     }
 
-    /// Counts the bytes of a file, up to the limit.
+    /// Counts the bytes of a file that is about to be read, up to the limit.
     pub(crate) fn add(&mut self, file: &Visited<'_>) -> Result<(), ReadError> {
-        self.seen = self.seen.saturating_add(file.size);
-        self.files += 1;
-        if self.seen > self.limit {
+        let seen = self.seen.saturating_add(file.size);
+        if seen > self.limit {
             return Err(ReadError::TooLarge {
                 path: file.shown(),
                 limit: self.limit,
             });
         }
+        self.seen = seen;
         Ok(())
     }
 }

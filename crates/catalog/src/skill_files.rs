@@ -95,15 +95,24 @@ struct FolderLevel {
 pub(crate) fn visit(
     root: &Path,
     max_files: usize,
+    each: impl FnMut(&Visited<'_>) -> Result<(), ReadError>,
+) -> Result<usize, ReadError> {
+    visit_counted(root, max_files, &mut 0, each)
+}
+
+/// The same; `listed` counts the files and folders that were found, also if this ends with an error.
+pub(crate) fn visit_counted(
+    root: &Path,
+    max_files: usize,
+    listed: &mut usize,
     mut each: impl FnMut(&Visited<'_>) -> Result<(), ReadError>,
 ) -> Result<usize, ReadError> {
     let max_files = max_files.min(MAX_FILES);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let handle = rustix::fs::open(root, flags, Mode::empty())
         .map_err(|error| os(root.as_os_str().as_bytes(), error))?;
-    let mut left = max_files;
     let mut path: Vec<u8> = Vec::new();
-    let mut open = vec![FolderLevel::new(handle, &path, &mut left, max_files)?];
+    let mut open = vec![FolderLevel::new(handle, &path, listed, max_files)?];
     let mut folders = 0;
     loop {
         let depth = open.len();
@@ -135,17 +144,17 @@ pub(crate) fn visit(
         }
         let inner = openat(&level.handle, &name, FOLDER, Mode::empty());
         let inner = inner.map_err(|error| os(&path, error))?;
-        open.push(FolderLevel::new(inner, &path, &mut left, max_files)?);
+        open.push(FolderLevel::new(inner, &path, listed, max_files)?);
         folders += 1;
     }
 }
 
 impl FolderLevel {
-    /// Lists a folder. `left` is the number of further files and folders within the limit.
+    /// Lists a folder, and counts what is in it.
     fn new(
         handle: OwnedFd,
         path: &[u8],
-        left: &mut usize,
+        listed: &mut usize,
         max_files: usize,
     ) -> Result<Self, ReadError> {
         let fail = |error| os(path, error);
@@ -157,9 +166,10 @@ impl FolderLevel {
             if is_none || (path.is_empty() && name.to_bytes() == GIT) {
                 continue;
             }
-            *left = left
-                .checked_sub(1)
-                .ok_or(ReadError::TooManyFiles { limit: max_files })?;
+            if *listed >= max_files {
+                return Err(ReadError::TooManyFiles { limit: max_files });
+            }
+            *listed += 1;
             names.push(name.to_owned());
         }
         names.sort_unstable();

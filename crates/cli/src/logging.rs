@@ -10,7 +10,7 @@ use tracing_subscriber::{
 
 use crate::output::Output;
 
-/// Which lines: a level, or levels for parts of the program (`warn,metier_runtime=debug`).
+/// Which lines: a level, or levels for parts of the program (`warn,metier::skills=debug`).
 const FILTER: &str = "METIER_LOG";
 /// `json` for one object a line.
 const FORMAT: &str = "METIER_LOG_FORMAT";
@@ -39,7 +39,7 @@ fn begin(output: &Output, written: &str) {
     let Ok(filter) = written.parse::<Targets>() else {
         output.warn(&format!(
             "{FILTER} is `{written}`, which is not a log filter: nothing is logged; write {FILTER}=info, or \
-             {FILTER}=warn,metier_runtime=debug"
+             {FILTER}=warn,metier::skills=debug"
         ));
         return;
     };

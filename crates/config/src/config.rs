@@ -126,8 +126,6 @@ pub struct Suppression {
     pub fingerprint: String,
     /// The digest of the skill that it applies to: `sha256:…` in lower case.
     pub digest: String,
-    /// Why the user accepts it.
-    pub reason: String,
 }
 
 /// `skills.security.on_conflict`
@@ -675,10 +673,9 @@ impl ConfigView<'_> {
             suppress: suppressions
                 .iter()
                 .filter_map(|text| suppression(text))
-                .map(|(fingerprint, digest, reason)| Suppression {
+                .map(|(fingerprint, digest, _reason)| Suppression {
                     fingerprint: fingerprint.to_ascii_lowercase(),
                     digest: digest.to_ascii_lowercase(),
-                    reason: reason.to_owned(),
                 })
                 .collect(),
         }

@@ -279,6 +279,9 @@ impl Workspace {
         let message = format!("{why}: a running server lists the skills every few seconds");
         let fix = match why {
             Unwatched::NoMoreWatches => "sudo sysctl fs.inotify.max_user_watches=524288",
+            Unwatched::TooMany => {
+                "move large folders, such as `node_modules`, out of the folders of skills"
+            }
             Unwatched::NoMoreQueues => "sudo sysctl fs.inotify.max_user_instances=1024",
             Unwatched::Unreadable(..) => "check the folder and its permissions",
         };

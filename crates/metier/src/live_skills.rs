@@ -670,6 +670,7 @@ impl LiveShared {
 
     /// Waits for changes, or until it is time to list without one; returns whether the program still runs.
     fn sleep(&self) -> bool {
+        let start = Instant::now();
         loop {
             let (queue, most) = {
                 let listing = self.listing();
@@ -680,7 +681,9 @@ impl LiveShared {
                 };
                 (listing.queue(), most)
             };
-            let is_woken = self.poll(queue.as_deref(), most);
+            // Events that change no list don't put off the next one.
+            let left = most.map(|most| most.saturating_sub(start.elapsed()));
+            self.poll(queue.as_deref(), left);
             if self.is_over.load(Ordering::Relaxed) {
                 return false;
             }
@@ -690,7 +693,7 @@ impl LiveShared {
             if listing.changes.any || listing.lacks_verdicts {
                 return true;
             }
-            if !is_woken {
+            if most.is_some_and(|most| start.elapsed() >= most) {
                 listing.changes.add(WatchedChanges::anywhere());
                 listing.is_stale = true;
                 return true;

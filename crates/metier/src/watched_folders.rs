@@ -25,8 +25,9 @@ use rustix::{
 
 use crate::text::one_line;
 
-/// The maximum number of watched folders: each one takes a kilobyte of the kernel's memory.
-const MAX_FOLDERS: usize = 200_000;
+/// The maximum number of watched folders and files: each one takes a kilobyte of the kernel's memory, and the programs of one user share as
+/// few as one per hundred kilobytes of the machine's memory.
+const MAX_WATCHES: usize = 65_536;
 
 /// The maximum depth below the folder of a skill: a deeper folder is an error of the digest (`skill_files.rs` of the catalog).
 const MAX_DEPTH: usize = 64;
@@ -127,6 +128,9 @@ pub(crate) enum Unwatched {
     /// The user has used up the watches of the system.
     #[error("out of inotify watches (`fs.inotify.max_user_watches`)")]
     NoMoreWatches,
+    /// The skills would take too many of them.
+    #[error("the skills contain more than {MAX_WATCHES} folders and files")]
+    TooMany,
     /// The user has used up the queues of the system.
     #[error("the system has no more queues for watches (`fs.inotify.max_user_instances`)")]
     NoMoreQueues,
@@ -140,6 +144,16 @@ pub(crate) struct WatchedFolders {
     queue: Arc<OwnedFd>,
     places: WatchedPlaces,
     folders: HashMap<i32, WatchedFolder>,
+    files: HashMap<i32, WatchedFile>,
+    max_watches: usize,
+    round: u64,
+}
+
+/// A file of a skill. Its folder reports what happens to it by its own name; it may have other names, or get them at any time.
+struct WatchedFile {
+    path: PathBuf,
+    /// Whether it has other names, perhaps in other skills.
+    is_shared: bool,
     round: u64,
 }
 
@@ -149,19 +163,11 @@ struct WatchedFolder {
     names: Option<BTreeMap<OsString, EntryKind>>,
     /// Whether it is one of the requested places: if it disappears, another folder has to be watched.
     is_place: bool,
-    kind: WatchedKind,
+    /// Whether it contains a manifest.
+    is_skill: bool,
     level: FolderLevel,
     /// The last update in which it was requested.
     round: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WatchedKind {
-    Folder,
-    /// A folder that contains a manifest.
-    Skill,
-    /// A file of a skill that has other names, perhaps in other skills.
-    SharedFile,
 }
 
 /// The position of a folder: below its place, or below the folder of its skill.
@@ -228,6 +234,8 @@ impl WatchedFolders {
             queue: Arc::new(queue),
             places: WatchedPlaces::default(),
             folders: HashMap::new(),
+            files: HashMap::new(),
+            max_watches: MAX_WATCHES,
             round: 0,
         })
     }
@@ -265,14 +273,14 @@ impl WatchedFolders {
         }
         let round = self.round;
         let queue = Arc::clone(&self.queue);
-        self.folders.retain(|id, folder| {
-            let stays = folder.round == round;
-            if !stays {
-                // It may be gone already.
-                inotify::remove_watch(queue.as_fd(), *id).ok();
+        let stays = |id: &i32, last: u64| {
+            if last != round {
+                unwatch(&queue, *id);
             }
-            stays
-        });
+            last == round
+        };
+        self.folders.retain(|id, folder| stays(id, folder.round));
+        self.files.retain(|id, file| stays(id, file.round));
         done
     }
 
@@ -346,14 +354,11 @@ impl WatchedFolders {
             let is_skill = entries.iter().any(|entry| is_manifest(&entry.file_name()));
             let below = level.below(is_skill);
             if let Some(watched) = id.and_then(|id| self.folders.get_mut(&id)) {
-                watched.kind = match is_skill {
-                    true => WatchedKind::Skill,
-                    false => WatchedKind::Folder,
-                };
+                watched.is_skill = is_skill;
             }
             for entry in entries.iter().filter(|_| below.in_skill) {
                 if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                    self.add_if_shared(entry.path())?;
+                    self.add_file(entry.path())?;
                 }
             }
             let inner = entries.iter().filter_map(|entry| folder_at(entry, below));
@@ -369,9 +374,6 @@ impl WatchedFolders {
         is_place: bool,
         level: FolderLevel,
     ) -> Result<Option<i32>, Unwatched> {
-        if self.folders.len() >= MAX_FOLDERS {
-            return Err(Unwatched::NoMoreWatches);
-        }
         let Some(id) = watch(&self.queue, &path, IN_FOLDER)? else {
             return Ok(None);
         };
@@ -380,7 +382,7 @@ impl WatchedFolders {
             path: path.clone(),
             names: Some(BTreeMap::new()),
             is_place: false,
-            kind: WatchedKind::Folder,
+            is_skill: false,
             level,
             round: 0,
         });
@@ -402,36 +404,40 @@ impl WatchedFolders {
             // Every entry matters already.
             (Some(_), None) => {}
         }
+        self.check_number()?;
         Ok(Some(id))
     }
 
-    /// Watches a file of a skill if it has several names: written under another name, it causes no event in this folder.
-    fn add_if_shared(&mut self, path: PathBuf) -> Result<(), Unwatched> {
-        let is_shared = |state: fs::Metadata| state.is_file() && state.nlink() > 1;
-        if !path.symlink_metadata().is_ok_and(is_shared) {
-            return Ok(());
+    fn check_number(&self) -> Result<(), Unwatched> {
+        let is_within = self.folders.len() + self.files.len() <= self.max_watches;
+        is_within.then_some(()).ok_or(Unwatched::TooMany)
+    }
+
+    /// Watches a file of a skill by itself: written under another name, it causes no event in its folder.
+    fn add_file(&mut self, path: PathBuf) -> Result<Option<i32>, Unwatched> {
+        let Ok(state) = path.symlink_metadata() else {
+            return Ok(None);
+        };
+        if !state.is_file() {
+            return Ok(None);
         }
-        if self.folders.len() >= MAX_FOLDERS {
-            return Err(Unwatched::NoMoreWatches);
-        }
-        if let Some(id) = watch(&self.queue, &path, IN_FILE)? {
-            let file = WatchedFolder {
+        let id = watch(&self.queue, &path, IN_FILE)?;
+        if let Some(id) = id {
+            let file = WatchedFile {
                 path,
-                names: None,
-                is_place: false,
-                kind: WatchedKind::SharedFile,
-                level: FolderLevel::LAST,
+                is_shared: state.nlink() > 1,
                 round: self.round,
             };
-            self.folders.insert(id, file);
+            self.files.insert(id, file);
+            self.check_number()?;
         }
-        Ok(())
+        Ok(id)
     }
 
     /// The changes since the last call. Folders that appeared are watched when it returns.
     pub(crate) fn look(&mut self) -> (WatchedChanges, Result<(), Unwatched>) {
         let mut changes = WatchedChanges::none();
-        let (mut is_moved, mut appeared) = (false, Vec::new());
+        let (mut is_moved, mut appeared, mut renamed) = (false, Vec::new(), BTreeSet::new());
         let queue = Arc::clone(&self.queue);
         for_each_waiting(queue.as_fd(), |event| {
             let flags = event.events();
@@ -441,8 +447,20 @@ impl WatchedFolders {
                 return;
             }
             if flags.contains(ReadFlags::IGNORED) {
+                self.files.remove(&event.wd());
                 let gone = self.folders.remove(&event.wd());
                 is_moved |= gone.is_some_and(|folder| folder.is_place);
+                return;
+            }
+            if let Some(file) = self.files.get(&event.wd()) {
+                changes.touch(file.path.clone());
+                if file.is_shared {
+                    // Its other names can be in other skills.
+                    changes.touched = None;
+                }
+                if flags.intersects(ReadFlags::ATTRIB | ReadFlags::MOVE_SELF) {
+                    renamed.insert(event.wd());
+                }
                 return;
             }
             let Some(folder) = self.folders.get(&event.wd()) else {
@@ -473,33 +491,30 @@ impl WatchedFolders {
                         // The folder became that of a skill, or no longer is: other folders in it matter now.
                         appeared.push((folder.path.clone(), folder.level));
                     } else if is_new && !folder.level.is_last() {
-                        let is_skill = folder.kind == WatchedKind::Skill;
-                        appeared.push((path.clone(), folder.level.below(is_skill)));
+                        appeared.push((path.clone(), folder.level.below(folder.is_skill)));
                     }
                     changes.touch(path);
                 }
                 (_, None) => {
                     let is_gone = flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF);
                     is_moved |= is_gone && folder.is_place;
-                    if folder.kind == WatchedKind::SharedFile {
-                        // Its other names can be in other skills.
-                        changes.any = true;
-                        changes.touched = None;
-                    } else if folder.names.is_none() {
+                    if folder.names.is_none() {
                         changes.touch(folder.path.clone());
                     }
                 }
             }
         });
-        let watched = self.catch_up(is_moved, appeared);
+        let watched = self.catch_up(is_moved, appeared, &renamed);
         (changes, watched)
     }
 
-    /// Watches the folders that appeared; all places again if one of them is another folder now.
+    /// Watches the folders and files that appeared; all places again if one of them is another folder now. Looks again at files that got or
+    /// lost a name.
     fn catch_up(
         &mut self,
         is_moved: bool,
         appeared: Vec<(PathBuf, FolderLevel)>,
+        renamed: &BTreeSet<i32>,
     ) -> Result<(), Unwatched> {
         if is_moved {
             return self.follow(self.places.clone());
@@ -519,7 +534,21 @@ impl WatchedFolders {
             if real.is_dir() {
                 self.walk(real, level, false, &mut seen)?;
             } else if level.in_skill {
-                self.add_if_shared(real)?;
+                self.add_file(real)?;
+            }
+        }
+        for id in renamed {
+            let Some(WatchedFile {
+                path, is_shared, ..
+            }) = self.files.get(id)
+            else {
+                continue;
+            };
+            let (path, was_shared) = (path.clone(), *is_shared);
+            // The watch of a shared file stays: its other names may be in skills.
+            if self.add_file(path)? != Some(*id) && !was_shared {
+                self.files.remove(id);
+                unwatch(&self.queue, *id);
             }
         }
         Ok(())
@@ -554,6 +583,11 @@ fn watch(queue: &OwnedFd, path: &Path, flags: WatchFlags) -> Result<Option<i32>,
             Err(Unwatched::Unreadable(path, error))
         }
     }
+}
+
+/// Ends a watch, which may have ended already.
+fn unwatch(queue: &OwnedFd, id: i32) {
+    inotify::remove_watch(queue.as_fd(), id).ok();
 }
 
 /// The size of the smallest event in the queue.
@@ -601,126 +635,5 @@ fn is_manifest(name: &OsStr) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use metier_store::{ReceiptFilter, Store};
-
-    use super::*;
-
-    /// A daemon reads the records whenever they change: if reading were a change, it would never rest.
-    #[test]
-    fn reading_the_records_is_not_a_change_of_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().canonicalize().unwrap().join("metier.db");
-        let kept = Store::open(&path).unwrap();
-        kept.trust(folder.path(), "2026-01-01T00:00:00Z").unwrap();
-        let mut watched = WatchedFolders::new().unwrap();
-        let log = path.with_extension("db-wal");
-        let places = WatchedPlaces {
-            records: [path.clone(), log.clone()].into(),
-            ..WatchedPlaces::default()
-        };
-        watched.follow(places).unwrap();
-        // The calls that SQLite makes to read.
-        let file = fs::File::options().write(true).open(&log).unwrap();
-        std::os::unix::fs::fchown(&file, None, None).unwrap();
-        drop(file);
-        let again = Store::open(&path).unwrap();
-        again.receipts(ReceiptFilter::default()).unwrap();
-        drop(again);
-        assert_eq!(watched.look().0, WatchedChanges::none());
-        kept.trust(&path, "2026-01-01T00:00:00Z").unwrap();
-        assert!(watched.look().0.records);
-    }
-
-    fn write(file: &Path, text: &str) {
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-
-    // case 236, 151
-    #[test]
-    fn what_the_digest_of_a_skill_covers_is_watched() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let at = |path: &str| root.join(path);
-        let deep = format!("skills/a/{}/x", vec!["d"; MAX_DEPTH].join("/"));
-        let covered = [
-            "skills/a/x",
-            "skills/a/node_modules/x/index.js",
-            "skills/a/vendor/.git/hooks/x",
-            "skills/a/vendor/node_modules/x",
-            "skills/a/inner/SKILL.md",
-            "skills/a/inner/.git/x",
-            "skills/a/shared",
-            &deep,
-        ];
-        let ignored = ["skills/a/.git/x", "skills/node_modules/a/x"];
-        let look = |watched: &mut WatchedFolders| {
-            let (changes, done) = watched.look();
-            done.unwrap();
-            changes.any
-        };
-        // Watched as it is found, and as it appears; its manifest last.
-        for is_late in [false, true] {
-            let mut watched = WatchedFolders::new().unwrap();
-            let places = WatchedPlaces {
-                whole: [at("skills")].into(),
-                ..WatchedPlaces::default()
-            };
-            if is_late {
-                fs::remove_dir_all(at("skills")).unwrap();
-                fs::create_dir(at("skills")).unwrap();
-                watched.follow(places.clone()).unwrap();
-            }
-            for file in covered.iter().chain(&ignored) {
-                write(&at(file), "1");
-                if is_late {
-                    look(&mut watched);
-                }
-            }
-            let other = root.join(format!("other-{is_late}"));
-            fs::hard_link(at("skills/a/shared"), &other).unwrap();
-            write(&at("skills/a/SKILL.md"), "1");
-            match is_late {
-                true => assert!(look(&mut watched)),
-                false => watched.follow(places).unwrap(),
-            }
-            assert!(!look(&mut watched));
-            for file in covered {
-                write(&at(file), "2");
-                assert!(look(&mut watched), "{file}, {is_late}");
-                assert!(!look(&mut watched), "{file}, {is_late}");
-            }
-            write(&other, "3");
-            assert!(look(&mut watched), "{is_late}");
-            for file in ignored {
-                write(&at(file), "2");
-                assert!(!look(&mut watched), "{file}, {is_late}");
-            }
-        }
-    }
-
-    /// Where each event that is read causes another one, reading ends nevertheless, and the rest is there the next time.
-    #[test]
-    fn a_program_that_never_stops_writing_does_not_hold_the_reader() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |number: usize| folder.path().join(number.to_string());
-        let queue = inotify::init(CreateFlags::NONBLOCK).unwrap();
-        inotify::add_watch(&queue, folder.path(), WatchFlags::CREATE).unwrap();
-        let mut written = 0;
-        let mut write = || {
-            fs::write(file(written), "").unwrap();
-            written += 1;
-        };
-        (0..100).for_each(|_| write());
-        let mut read = 0;
-        for_each_waiting(queue.as_fd(), |_| {
-            read += 1;
-            assert!(read < 10_000, "it reads for as long as there are events");
-            write();
-        });
-        assert!(read >= 100, "{read}");
-        for_each_waiting(queue.as_fd(), |_| read += 1);
-        assert_eq!(read, written);
-    }
-}
+#[path = "watched_folders_tests.rs"]
+mod tests;

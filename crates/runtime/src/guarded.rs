@@ -1,7 +1,7 @@
 //! A value behind a lock.
 //!
-//! A session can move to another thread, so its shared parts are behind locks. No lock is held while a skill, a hook, the store or
-//! another lock is called. Long work takes the value out and puts it back.
+//! A session can move to another thread, so its shared parts are behind locks. No lock is held while a skill or a hook is called,
+//! or another lock is taken, except that of the store: it is taken first (`approvals/on_use.rs`). Long work takes the value out and puts it back.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

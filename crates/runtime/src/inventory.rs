@@ -115,19 +115,6 @@ impl InventorySkill {
 pub const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
 
 impl Inventory {
-    /// Removes the descriptions of skills that the scanner blocks, for a list that a model reads.
-    pub fn withhold_blocked_words(&mut self) {
-        for skill in &self.skills {
-            if !skill.is_blocked_by_scan() {
-                continue;
-            }
-            if let Some(card) = &mut self.catalog.entries[skill.entry].card {
-                card.description = WITHHELD.into();
-                card.when_to_use = None;
-            }
-        }
-    }
-
     /// Whether the content of a skill is not known. The built-in ones are part of the program.
     #[must_use]
     pub fn is_unscanned(&self, skill: &InventorySkill) -> bool {

@@ -10,7 +10,7 @@ use crate::inventory::Status;
 
 /// The target of these events, for filters such as `METIER_LOG=metier::skills=debug`.
 #[cfg(feature = "log")]
-pub(crate) const TARGET: &str = "metier::skills";
+const TARGET: &str = "metier::skills";
 
 /// Whether skills that are unavailable are logged.
 pub(crate) fn is_enabled() -> bool {
@@ -47,4 +47,16 @@ pub(crate) fn skill_scanned(skill: &str, digest: &str, findings: usize) {
 pub(crate) fn skill_loaded(skill: &str) {
     #[cfg(feature = "log")]
     tracing::info!(target: TARGET, skill, "skill loaded");
+}
+
+/// A skill could not be activated, or broke.
+#[cfg(feature = "run")]
+pub(crate) fn skill_failed(skill: &str, reason: Option<&str>) {
+    tracing::warn!(target: TARGET, skill, reason, "skill unavailable");
+}
+
+/// A skill is about to be activated, or was deactivated.
+#[cfg(feature = "run")]
+pub(crate) fn skill_changes(skill: &str, state: &str) {
+    tracing::debug!(target: TARGET, skill, state, "skill changes state");
 }

@@ -327,7 +327,8 @@ fn place(piece: &BodyPiece<'_>, values: &Values<'_>, out: &mut String) -> bool {
 
 /// The text of a skill as a model gets it: inside metier's frame, with nothing in it that a model takes for a turn or another frame.
 ///
-/// Only [`wrap`] makes one, so that no author's text gets where a model reads it without its frame.
+/// [`wrap`] makes one, and [`FramedText::from_conversation`] recognises one, so that no author's text gets where a model reads it without
+/// its frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramedText(String);
 

@@ -82,8 +82,8 @@ impl Scanner {
         for pattern in &rules.patterns {
             pattern.identity().hash(&mut hash);
         }
-        for item in &scan.suppress {
-            (&item.fingerprint, &item.digest).hash(&mut hash);
+        for suppression in &scan.suppress {
+            (&suppression.fingerprint, &suppression.digest).hash(&mut hash);
         }
         Self {
             rules,
@@ -132,9 +132,10 @@ impl Scanner {
         log::skill_scanned(&entry.name(), &digest, report.findings.len());
         let suppressed = leave_out(&mut report, |finding| {
             let fingerprint = finding.fingerprint();
-            self.suppress
-                .iter()
-                .any(|item| item.fingerprint == fingerprint && item.digest == digest)
+            let of_this = |suppression: &Suppression| {
+                suppression.fingerprint == fingerprint && suppression.digest == digest
+            };
+            self.suppress.iter().any(of_this)
         });
         (report, suppressed)
     }

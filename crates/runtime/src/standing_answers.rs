@@ -222,7 +222,10 @@ pub(crate) fn is_approved(
     approved: &[ApprovedPermission],
 ) -> bool {
     let by_flag = |item: &String| named(item, identity).is_some();
-    let by_setting = |item: &ApprovedPermission| match (named(&item.name, identity), &item.digest) {
+    let by_setting = |permission: &ApprovedPermission| match (
+        named(&permission.name, identity),
+        &permission.digest,
+    ) {
         (None, _) => false,
         (Some(_), Some(digest)) => *digest == identity.digest.to_string(),
         (Some(NamedAct::WithSource), None) => true,
@@ -234,8 +237,8 @@ pub(crate) fn is_approved(
 /// Whether the configuration contains only the bare name of this skill, which does not apply to a skill of its source.
 #[must_use]
 pub fn is_approved_elsewhere(identity: &Identity, approved: &[ApprovedPermission]) -> bool {
-    let by_name = |item: &ApprovedPermission| {
-        item.digest.is_none() && named(&item.name, identity) == Some(NamedAct::Bare)
+    let by_name = |permission: &ApprovedPermission| {
+        permission.digest.is_none() && named(&permission.name, identity) == Some(NamedAct::Bare)
     };
     !is_meant_by_name(identity.source)
         && approved.iter().any(by_name)

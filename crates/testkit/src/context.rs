@@ -212,7 +212,7 @@ impl TestContext {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        sure("start", process::spawn(&mut command))
+        sure("start", command.spawn())
     }
 
     /// Replaces temporary paths in a string by `[WORK]`, `[HOME]`, `[BIN]`.

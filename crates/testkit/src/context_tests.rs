@@ -1,11 +1,13 @@
 //! The context is hermetic, kills programs that hang, and hides its paths. `/bin/sh` replaces the program.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::Duration;
 
 use super::TestContext;
-use crate::RunError;
 use crate::patience::{in_time, wait_until};
+use crate::{RunError, make_executable};
 
 fn shell(script: &str) -> (TestContext, [&str; 2]) {
     (TestContext::new("/bin/sh"), ["-c", script])
@@ -75,7 +77,7 @@ fn a_hanging_program_is_killed_with_its_children() {
 /// A killed process may stay a zombie until its new parent reaps it; that counts as gone.
 fn is_gone(id: i32) -> bool {
     let pid = rustix::process::Pid::from_raw(id).unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     rustix::process::test_kill_process(pid).is_err() || state.contains(") Z ")
 }
 
@@ -83,6 +85,18 @@ fn is_gone(id: i32) -> bool {
 fn a_signal_is_a_code_as_in_shells() {
     let (context, arguments) = shell("kill -TERM $$");
     assert_eq!(context.run(&arguments).code, 143);
+}
+
+/// Another thread's child may hold a file open that a test wrote; here the test does.
+#[test]
+fn a_file_that_is_open_for_writing_runs_once_it_is_executable() {
+    let context = TestContext::new("/bin/sh");
+    context.write("program", "#!/bin/sh\necho it runs\n");
+    let program = context.path("program");
+    let _inherited = fs::File::options().append(true).open(&program).unwrap();
+    make_executable(&program);
+    let output = Command::new(&program).output().unwrap();
+    assert_eq!(output.stdout, b"it runs\n");
 }
 
 #[test]

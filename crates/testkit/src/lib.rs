@@ -46,4 +46,4 @@ pub use context::{NOW, TestContext};
 pub use manifest::skill_yaml;
 pub use needs::NotRun;
 pub use output::ProgramOutput;
-pub use process::RunError;
+pub use process::{RunError, make_executable};

@@ -4,13 +4,11 @@
 //! any grandchild lives; a file has none of these problems, and the program can't tell (neither is a terminal).
 
 use std::fmt;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{PoisonError, RwLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -79,7 +77,7 @@ pub(crate) fn run(
         .stdout(File::create(&stdout)?)
         .stderr(File::create(&stderr)?)
         .process_group(0);
-    let mut child = spawn(&mut command)?;
+    let mut child = command.spawn()?;
     let status = wait(&mut child, limit)?;
     let (stdout, stderr) = (lossy(&stdout)?, lossy(&stderr)?);
     match status {
@@ -96,20 +94,20 @@ pub(crate) fn run(
     }
 }
 
-/// Writing an executable and starting a child exclude each other. A child that another thread starts meanwhile would
-/// keep the file open for writing until its own `exec`, and running the file would fail with "text file busy".
-static STARTING: RwLock<()> = RwLock::new(());
-
-pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-    let _guard = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    command.spawn()
-}
-
-/// Writes a file that will be executed.
-pub(crate) fn write_executable(path: &Path, content: &[u8]) -> io::Result<()> {
-    let _guard = STARTING.write().unwrap_or_else(PoisonError::into_inner);
-    fs::write(path, content)?;
-    fs::set_permissions(path, Permissions::from_mode(0o755))
+/// Makes a file executable that this process has written. A child that another thread started meanwhile holds it open for writing
+/// until its own `exec`, and running the file would fail with "text file busy": so another process replaces it by a copy.
+///
+/// # Panics
+/// If there is no such file, or it can't be replaced.
+#[track_caller]
+pub fn make_executable(file: &Path) {
+    const COPY: &str = r#"cp "$1" "$1.copy" && chmod 755 "$1.copy" && mv "$1.copy" "$1""#;
+    let copied = Command::new("/bin/sh")
+        .args(["-c", COPY, "sh"])
+        .arg(file)
+        .status();
+    let is_done = copied.is_ok_and(|status| status.success());
+    assert!(is_done, "{} can't be made executable", file.display());
 }
 
 fn input(content: Option<&[u8]>, path: &Path) -> io::Result<Stdio> {

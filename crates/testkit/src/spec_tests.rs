@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{SpecReport, StartService, check, check_dir, run_dir};
 use crate::TestContext;
-use crate::process::write_executable;
+use crate::process::make_executable;
 
 /// `echo WORDS`, `fail WORDS` (on stderr, exit 3), `read FILE`, `json`, `variable NAME`, `input`, `hang`.
 const PROGRAM: &str = r#"#!/bin/sh
@@ -25,7 +25,9 @@ case $command in
 /// A folder with the replacement script and a `spec/` of these documents.
 fn folder(documents: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write_executable(&folder.path().join("metier"), PROGRAM.as_bytes()).unwrap();
+    let program = folder.path().join("metier");
+    fs::write(&program, PROGRAM).unwrap();
+    make_executable(&program);
     fs::create_dir(folder.path().join("spec")).unwrap();
     for (name, text) in documents {
         fs::write(folder.path().join("spec").join(name), text).unwrap();

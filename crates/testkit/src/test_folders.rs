@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::process::write_executable;
+use crate::process::make_executable;
 
 /// Three folders below one temporary folder that is removed with this value.
 #[derive(Debug)]
@@ -68,10 +68,9 @@ impl TestFolders {
     /// Writes a file, makes its folders, and makes it executable if it is in the folder on `PATH`.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf> {
         let path = self.with_parent(name)?;
+        fs::write(&path, content)?;
         if path.starts_with(self.bin()) {
-            write_executable(&path, content)?;
-        } else {
-            fs::write(&path, content)?;
+            make_executable(&path);
         }
         Ok(path)
     }

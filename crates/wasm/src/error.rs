@@ -6,7 +6,7 @@ use metier_sdk::wire::RpcError;
 use wasmtime::{Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
-use crate::limits::WasmLimits;
+use crate::{limits::WasmLimits, meter::MemoryLimit};
 
 /// How many characters of the skill's text are shown.
 const SHOWN: usize = 200;
@@ -91,6 +91,15 @@ pub enum WasmCallError {
         /// The error that it ended with.
         how: String,
     },
+    /// Other skills hold the memory that it needs.
+    #[error(
+        "needs more memory than is left of the {} MiB that all running skills and their machine code share ({how}); retry when other skills have ended",
+        WasmLimits::PROCESS >> 20
+    )]
+    SharedMemory {
+        /// The error that it ended with.
+        how: String,
+    },
     /// It trapped.
     #[error("was stopped: {0}")]
     Trapped(String),
@@ -128,7 +137,11 @@ pub(crate) struct GuestFailure(pub(crate) String);
 
 impl WasmCallError {
     /// The error for an engine's error.
-    pub(crate) fn of(error: &wasmtime::Error, limits: &WasmLimits, hungry: bool) -> Self {
+    pub(crate) fn of(
+        error: &wasmtime::Error,
+        limits: &WasmLimits,
+        refused_by: Option<MemoryLimit>,
+    ) -> Self {
         if error.downcast_ref::<DeadlineExceeded>().is_some() {
             return Self::TimedOut(limits.time);
         }
@@ -149,11 +162,14 @@ impl WasmCallError {
             Some(function) => format!("{how}, in `{}`", shown(&function)),
             None => how,
         };
-        if hungry {
-            let mib = limits.memory >> 20;
-            return Self::Memory { mib, how };
+        match refused_by {
+            Some(MemoryLimit::Skill) => Self::Memory {
+                mib: limits.memory >> 20,
+                how,
+            },
+            Some(MemoryLimit::Process) => Self::SharedMemory { how },
+            None => Self::Trapped(how),
         }
-        Self::Trapped(how)
     }
 }
 

@@ -9,8 +9,17 @@ pub(crate) struct Meter {
     limits: WasmLimits,
     memory: MemoryShare,
     elements: usize,
-    /// Whether an allocation was refused.
-    hungry: bool,
+    /// The limit that refused the last allocation.
+    refused_by: Option<MemoryLimit>,
+}
+
+/// A limit of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryLimit {
+    /// That of the skill.
+    Skill,
+    /// That of all skills in this process.
+    Process,
 }
 
 impl Meter {
@@ -19,13 +28,13 @@ impl Meter {
             limits,
             memory: MemoryShare::default(),
             elements: 0,
-            hungry: false,
+            refused_by: None,
         }
     }
 
-    /// Whether an allocation was refused.
-    pub(crate) const fn is_hungry(&self) -> bool {
-        self.hungry
+    /// The limit that refused the last allocation.
+    pub(crate) const fn refused_by(&self) -> Option<MemoryLimit> {
+        self.refused_by
     }
 }
 
@@ -45,11 +54,15 @@ impl ResourceLimiter for Meter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         // An allocation beyond the module's own maximum fails anyway, and is not counted.
-        let possible = maximum.is_none_or(|maximum| desired <= maximum);
-        let more = fitting(self.memory.bytes(), current, desired, self.limits.memory);
-        let enough = possible && more.is_some_and(|more| self.memory.grow(more));
-        self.hungry |= possible && !enough;
-        Ok(enough)
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        let refused_by = match fitting(self.memory.bytes(), current, desired, self.limits.memory) {
+            None => Some(MemoryLimit::Skill),
+            Some(more) => (!self.memory.grow(more)).then_some(MemoryLimit::Process),
+        };
+        self.refused_by = refused_by.or(self.refused_by);
+        Ok(refused_by.is_none())
     }
 
     fn table_growing(
@@ -81,18 +94,32 @@ impl ResourceLimiter for Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process_memory;
 
     #[test]
     fn several_memories_share_one_limit() {
+        let _alone = process_memory::alone();
         let mut meter = Meter::new(WasmLimits {
             memory: 1_000,
             ..WasmLimits::default()
         });
         assert!(meter.memory_growing(0, 600, None).unwrap());
         assert!(!meter.memory_growing(0, 600, None).unwrap());
-        assert!(meter.is_hungry());
+        assert_eq!(meter.refused_by(), Some(MemoryLimit::Skill));
         assert!(meter.memory_growing(600, 1_000, None).unwrap());
         assert!(!meter.memory_growing(1_000, usize::MAX, None).unwrap());
+    }
+
+    // case 234
+    #[test]
+    fn what_other_skills_hold_is_not_the_limit_of_this_one() {
+        let _alone = process_memory::alone();
+        let mut meter = Meter::new(WasmLimits::default());
+        let others = MemoryShare::of(WasmLimits::PROCESS).unwrap();
+        assert!(!meter.memory_growing(0, 600, None).unwrap());
+        assert_eq!(meter.refused_by(), Some(MemoryLimit::Process));
+        drop(others);
+        assert!(meter.memory_growing(0, 600, None).unwrap());
     }
 
     #[test]
@@ -103,7 +130,7 @@ mod tests {
             ..WasmLimits::default()
         });
         assert!(!meter.memory_growing(0, 600, Some(500)).unwrap());
-        assert!(!meter.is_hungry());
+        assert_eq!(meter.refused_by(), None);
         assert!(!meter.table_growing(0, 8, Some(4)).unwrap());
         assert!(meter.table_growing(0, 8, None).unwrap());
     }

@@ -83,10 +83,12 @@ impl WasmProgram {
         let key = cache.map(|cache| cache.key(bytes, engine));
         let found = cache.zip(key.as_ref());
         let found = found.and_then(|(cache, key)| cache.get(key));
-        // Cached code that does not load comes from another version: it is compiled again.
-        let (carrier, code) = match found.and_then(|code| load(CodeOrigin::Kept(code)).ok()) {
-            Some(loaded) => loaded,
-            None => {
+        let (carrier, code) = match found.map(|code| load(CodeOrigin::Kept(code))) {
+            Some(Ok(loaded)) => loaded,
+            // Compiled again, it would be as large.
+            Some(Err(error @ WasmLoadError::CodeTooLarge { .. })) => return Err(error),
+            // Cached code that does not load is replaced.
+            Some(Err(_)) | None => {
                 let code = compiler(bytes, limits.compile_time)?;
                 let loaded = load(CodeOrigin::Made(&code))?;
                 if let Some((cache, key)) = cache.zip(key.as_ref()) {
@@ -188,5 +190,43 @@ impl Carrier {
             command::START
         );
         Err(WasmLoadError::Carrier(why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::{compile, process_memory};
+
+    // case 234
+    #[test]
+    fn cached_code_without_memory_left_for_it_is_not_compiled_again() {
+        let _alone = process_memory::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("wasm"));
+        let bytes =
+            wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+        let bytes = bytes.unwrap();
+        let compiled = Cell::new(0);
+        let load = || {
+            let compiler = |bytes: &[u8], _| {
+                compiled.set(compiled.get() + 1);
+                compile(bytes)
+            };
+            let (limits, room) = (WasmLimits::default(), WasiRoots::default());
+            WasmProgram::load(&bytes, limits, room, Some(&cache), &compiler)
+        };
+        load().unwrap();
+        let all = MemoryShare::of(WasmLimits::PROCESS).unwrap();
+        let refused = load().err();
+        assert!(
+            matches!(refused, Some(WasmLoadError::CodeTooLarge { .. })),
+            "{refused:?}"
+        );
+        drop(all);
+        load().unwrap();
+        assert_eq!(compiled.get(), 1);
     }
 }

@@ -151,7 +151,7 @@ impl ScriptModule {
             Some(I32Exit(code)) => Ok(*code),
             None => Err(ScriptError::Stopped {
                 path: self.file.clone(),
-                trouble: Box::new(WasmCallError::of(&error, &WasmLimits::CEILING, false)),
+                trouble: Box::new(WasmCallError::of(&error, &WasmLimits::CEILING, None)),
             }),
         }
     }

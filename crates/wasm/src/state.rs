@@ -8,7 +8,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::{
     error::{DeadlineExceeded, WasmCallError},
     limits::WasmLimits,
-    meter::Meter,
+    meter::{MemoryLimit, Meter},
     question_slot::QuestionSlot,
 };
 
@@ -37,9 +37,9 @@ impl WasiView for InstanceState<Second> {
 }
 
 impl<W> InstanceState<W> {
-    /// Whether it was refused memory.
-    pub(crate) const fn is_hungry(&self) -> bool {
-        self.meter.is_hungry()
+    /// The limit that refused it memory last.
+    pub(crate) const fn refused_by(&self) -> Option<MemoryLimit> {
+        self.meter.refused_by()
     }
 }
 

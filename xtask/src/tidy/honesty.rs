@@ -1,4 +1,4 @@
-//! A test that is green has checked something: none skips its work in its own way, and none measures a busy machine.
+//! A test that is green has checked something: none skips its work in its own way, and none measures a busy machine or fails on one.
 //!
 //! The requirements of a test on the machine are in `crates/testkit/src/needs.rs`, and its waiting times in
 //! `crates/testkit/src/patience.rs`.
@@ -88,6 +88,11 @@ fn line_problem(before: &str, line: &str) -> Option<&'static str> {
     if searches || (line.contains("/bin/") && line.contains(".exists()")) {
         return Some("programs are looked for by `needs::program` of crates/testkit");
     }
+    if line.contains("from_mode(0o755)") {
+        return Some(
+            "a file that this process wrote can't be run reliably: `make_executable` of crates/testkit",
+        );
+    }
     let compared = ["elapsed() < ", "elapsed() > ", "took < "];
     let limit = compared.iter().find_map(|words| line.split_once(words));
     if limit.is_some_and(|(_, limit)| limit.contains("Duration::from_")) {
@@ -157,6 +162,14 @@ mod tests {
             "env::split_paths(&path).any(|folder| folder.join(\"git\").is_file())\n",
             "needs::program",
         );
+    }
+
+    #[test]
+    fn what_tests_run_was_written_by_another_process() {
+        let old = "fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();\n";
+        caught(old, "make_executable");
+        fine("src/a.rs", old);
+        fine("a_tests.rs", &old.replace("755", "644"));
     }
 
     #[test]

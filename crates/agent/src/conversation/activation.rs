@@ -219,8 +219,11 @@ impl AgentConversation {
         let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
-            if let Some(text) = FramedText::from_conversation(name, text) {
-                self.runtime.keep_text(name, text);
+            match FramedText::from_conversation(name, text) {
+                Some(text) => self.runtime.keep_text(name, text),
+                None => self.note(format!(
+                    "the text of skill `{name}` in this conversation is damaged or from another version of metier: it will not be kept when the conversation is shortened"
+                )),
             }
             self.runtime.note_instructed(name);
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use metier_agent::{HistoryRecord, MessageHistory, ModelMessage, Transcript};
+use metier_agent::{HistoryRecord, MessageHistory, ModelMessage, SkillText, Transcript};
 use metier_store::{SharedStore, Store};
 use metier_testkit::model_server::{Recorded, ScriptedTurn};
 use metier_testkit::patience::wait_until;
@@ -234,6 +234,33 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
     assert_eq!(requests.len(), 3);
     let told = results(&requests[2]);
     assert!(told[0].starts_with("interrupted: "), "{told:?}");
+}
+
+#[test]
+fn a_damaged_text_of_a_skill_is_reported() {
+    let room = TestAgent::new(["Hello.", "Fine."].map(ScriptedTurn::text));
+    room.skill("kept", "", "The rule of KEPT.\n");
+    chat(&room, &[], "/kept\n");
+    let store = store(&room);
+    let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
+    let (mut other, _) = Transcript::resume(&store, &id).unwrap();
+    let half = SkillText {
+        skill: "kept".to_owned(),
+        text: "<skill_content name=\"kept\">\nThe rule".to_owned(),
+    };
+    let said = HistoryRecord::User {
+        text: "more".into(),
+        skills: vec![half],
+    };
+    other.write("2026-01-02T03:04:05Z", &[&said]).unwrap();
+    let output = chat(&room, &["--resume"], "");
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let is_told = events(&output).iter().any(|event| {
+        let text = event["text"].as_str().unwrap_or_default();
+        event["type"] == "note"
+            && text.starts_with("the text of skill `kept` in this conversation is damaged")
+    });
+    assert!(is_told, "{}", output.stdout);
 }
 
 #[test]

@@ -128,6 +128,11 @@ fn a_program_names_its_worker_or_is_one() {
     };
     let metier = env!("CARGO_BIN_EXE_metier");
     assert_eq!(call(metier), (true, "\"Hello, Ada\"\n".to_owned()));
+    for other in ["/bin/true", "/bin/cat", "/no/such/metier"] {
+        let (well, shown) = call(other);
+        let expected = format!("`{other}` can't run code of skills: it is not a metier of version");
+        assert!(!well && shown.contains(&expected), "{shown}");
+    }
     let (well, shown) = call("-");
     assert!(
         !well,

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use metier_testkit::make_executable;
+
 use crate::skill_project::{SkillProject, field};
 
 /// A `gh` that reports that it runs, and a marker that any other program would leave.
@@ -151,9 +153,7 @@ fn a_program_in_the_skill_s_folder_is_not_found() {
             &format!("skills/s/{place}"),
             "#!/bin/sh\necho the wrong git\n",
         );
-        let file = stage.context.path(&format!("skills/s/{place}"));
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&file, mode).unwrap();
+        make_executable(&stage.context.path(&format!("skills/s/{place}")));
     }
     let right = stage.show("s", &[]);
     assert_eq!(right.stdout.trim(), "the right git", "{}", right.snapshot());

@@ -1,9 +1,10 @@
 //! Commands of Claude: when they run, their input, the answers that they may give, and their requirements.
 
-use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
+use std::time::Duration;
 
 use metier_model::Source;
 use metier_runtime::live::{ActivateError, CallError, Runtime};
+use metier_testkit::make_executable;
 use serde_json::{Value, json};
 
 use crate::{
@@ -75,8 +76,7 @@ fn only_the_command_of_a_hook_reads_the_event() {
     let script = "#!/bin/sh\ncat >&2\necho \" $CLAUDE_PROJECT_DIR $CLAUDE_PLUGIN_ROOT $CLAUDE_SKILL_DIR\" >&2\nexit 2\n";
     let hooks = on("PreToolUse", "*", "./scripts/check.sh");
     let live = room(&hooks, &[("scripts/check.sh", script)]);
-    let file = live.stage.context.path("skills/a/scripts/check.sh");
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    make_executable(&live.stage.context.path("skills/a/scripts/check.sh"));
     let work = live.stage.context.work().canonicalize().unwrap();
     let work = work.to_str().unwrap();
     let secret = "a-secret-of-4711";

@@ -8,6 +8,7 @@ use std::{
 };
 
 use metier_model::Source;
+use metier_testkit::make_executable;
 use serde_json::Value;
 
 use crate::{
@@ -84,7 +85,8 @@ impl CodeLanguage {
             Self::Rust => {
                 let file = context.path("skills/herald/herald.bin");
                 fs::remove_file(&file).unwrap();
-                fs::copy(herald(), file).unwrap();
+                fs::copy(herald(), &file).unwrap();
+                make_executable(&file);
             }
         }
         live

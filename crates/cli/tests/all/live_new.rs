@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use metier_testkit::make_executable;
+
 use crate::{
     live_session::{Live, left_running},
     live_word_count::{build, example},
@@ -52,7 +54,8 @@ fn a_new_program_is_built_beside_the_sdk_that_came_with_it() {
     let target = build(&context.path("new-program"), &["--offline"]);
     fs::create_dir(context.path("new-program/bin")).unwrap();
     let place = context.path("new-program/bin/program");
-    fs::copy(target.join("debug/new-program"), place).unwrap();
+    fs::copy(target.join("debug/new-program"), &place).unwrap();
+    make_executable(&place);
     let tested = context.run(&["test", "new-program"]);
     assert_eq!(tested.code, 0, "{}", tested.snapshot());
     // Files next to a skill are neither a skill nor part of one.

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output},
 };
 
-use metier_testkit::{TestContext, needed, needs};
+use metier_testkit::{TestContext, make_executable, needed, needs};
 
 use crate::mcp::python;
 
@@ -40,7 +40,7 @@ fn a_package_depends_on_the_files_only() {
     context.write("elsewhere/chart/scripts/draw.gp", "plot sin(x)\n");
     context.write("elsewhere/chart/SKILL.md", CHART);
     let script = context.path("elsewhere/chart/scripts/draw.gp");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    make_executable(&script);
     let old = fs::FileTimes::new().set_modified(std::time::SystemTime::UNIX_EPOCH);
     fs::File::options()
         .write(true)

@@ -1,7 +1,7 @@
 //! The launcher's job, in bytes.
 //!
 //! Written by hand: paths and variables are bytes and not text on Linux, and no type below `wire` is serialisable. Both ends are
-//! the same build of the same program, so there is no version to negotiate.
+//! the same version of metier, with which the job begins: a launcher of another version, which may protect less, refuses it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use crate::sandbox::{
     Mechanism, NetworkAccess, PlaceIdentity, SandboxLimits, SandboxProfile, StandIn,
 };
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Everything that the launcher needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,7 @@ pub(crate) struct ChildJob {
 impl ChildJob {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = PipeWriter(Vec::with_capacity(4096));
+        out.bytes(VERSION.as_bytes());
         out.bytes(self.program.as_bytes());
         out.list(self.args.iter().map(|arg| arg.as_bytes()));
         out.list(self.env.iter().map(|(name, _)| name.as_bytes()));
@@ -79,6 +82,9 @@ impl ChildJob {
     /// `None` if the bytes were not written by [`ChildJob::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = PipeReader(bytes);
+        if input.text()? != VERSION {
+            return None;
+        }
         let program = input.text()?;
         let args = input.list()?;
         let names = input.list()?;
@@ -274,6 +280,17 @@ mod tests {
     fn events_arrive_as_they_are_sent() {
         let told = job();
         assert_eq!(ChildJob::decode(&told.encode()), Some(told));
+    }
+
+    #[test]
+    fn a_job_of_another_version_is_refused() {
+        let mut bytes = job().encode();
+        let version = bytes.windows(VERSION.len());
+        let at = version
+            .into_iter()
+            .position(|part| part == VERSION.as_bytes());
+        bytes[at.unwrap()] ^= 1;
+        assert_eq!(ChildJob::decode(&bytes), None);
     }
 
     #[test]

@@ -57,9 +57,9 @@ pub(crate) use environment::{is_hazardous_value, is_name};
 #[cfg(target_os = "linux")]
 pub use journal::{Leftover, work_off};
 #[cfg(target_os = "linux")]
-pub use process::{Child, detect, run, spawn};
+pub use process::{Child, detect, run, spawn, try_launcher};
 #[cfg(not(target_os = "linux"))]
-pub use unsupported::{Child, detect, run, spawn};
+pub use unsupported::{Child, detect, run, spawn, try_launcher};
 
 /// Tells the allocator of our own program, started again, not to use huge pages: clearing one takes a quarter of a millisecond, and
 /// small programs touch only a few small pages.

@@ -129,6 +129,16 @@ fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), Child
     Ok((Some(profile), watch))
 }
 
+/// Starts a program as the launcher, with a job that does nothing: only a metier of this version accepts it.
+///
+/// # Errors
+/// If the program does not start, or is not the launcher.
+pub fn try_launcher(shim: &Path) -> Result<(), ChildError> {
+    let root = File::open("/")?;
+    let spec = ChildSpec::new(shim, "", root.as_fd(), Confinement::Unsandboxed);
+    enclose(&spec)?.finish(PATIENCE, MAX_GRACE).map(drop)
+}
+
 /// The mechanisms of this machine, found by trying them: version numbers don't show the restrictions of a container.
 #[must_use]
 pub fn detect(shim: &Path) -> Support {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{ChildError, Outcome, Pipes, Spec};
+use super::{ChildError, ChildOutcome, ChildPipes, ChildSpec};
 use crate::sandbox::{Mechanism, Support};
 
 const WHY: &str = "processes of skills are only supported on Linux";
@@ -20,7 +20,7 @@ impl Child {
     }
 
     /// Unreachable, because no child is ever started.
-    pub fn pipes(&mut self) -> Option<Pipes> {
+    pub fn pipes(&mut self) -> Option<ChildPipes> {
         match *self {}
     }
 
@@ -34,7 +34,7 @@ impl Child {
     ///
     /// # Errors
     /// Never returns an error.
-    pub fn kill_all(self) -> Result<Outcome, ChildError> {
+    pub fn kill_all(self) -> Result<ChildOutcome, ChildError> {
         match self {}
     }
 
@@ -42,7 +42,7 @@ impl Child {
     ///
     /// # Errors
     /// Never returns an error.
-    pub fn finish(self, _timeout: Duration, _grace: Duration) -> Result<Outcome, ChildError> {
+    pub fn finish(self, _timeout: Duration, _grace: Duration) -> Result<ChildOutcome, ChildError> {
         match self {}
     }
 }
@@ -51,7 +51,7 @@ impl Child {
 ///
 /// # Errors
 /// Always, because there is no sandbox.
-pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
+pub fn run(spec: &ChildSpec<'_>) -> Result<ChildOutcome, ChildError> {
     match spawn(spec)? {}
 }
 
@@ -59,7 +59,16 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
 ///
 /// # Errors
 /// Always, because there is no sandbox.
-pub fn spawn(_spec: &Spec<'_>) -> Result<Child, ChildError> {
+pub fn spawn(_spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
+    let reasons = vec![WHY.to_owned()];
+    Err(ChildError::NoSandbox { reasons })
+}
+
+/// Refuses to start a launcher on this system.
+///
+/// # Errors
+/// Always, because there is no sandbox.
+pub fn try_launcher(_shim: &Path) -> Result<(), ChildError> {
     let reasons = vec![WHY.to_owned()];
     Err(ChildError::NoSandbox { reasons })
 }

@@ -204,7 +204,8 @@ impl DeniedPlaces {
 
     /// Whether a path is one of the places, or below one.
     pub(crate) fn cover(&self, path: &Path) -> bool {
-        self.cover_in(path, Self::names_above(path))
+        // To find out how names are compared, every folder above is opened.
+        !self.exact.is_empty() && self.cover_in(path, Self::names_above(path))
     }
 
     /// How the folders above a path compare names: folded, if one of them does.

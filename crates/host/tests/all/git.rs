@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use metier_host::child::Exit;
 use metier_host::execution::{ActResult, ExecutionError, git_commands, only_reads};
 use metier_policy::{Act, GitAct};
+use metier_testkit::make_executable;
 
 use crate::world::Place;
 
@@ -417,7 +417,8 @@ impl Trap {
             let canary = trap.canary(&format!("hook.{hook}"));
             let at = project.join(".git/hooks").join(hook);
             fs::create_dir_all(at.parent().unwrap()).unwrap();
-            fs::copy(canary, at).unwrap();
+            fs::copy(canary, &at).unwrap();
+            make_executable(&at);
         }
         trap
     }
@@ -500,7 +501,7 @@ impl Trap {
         let at = folder.join(name);
         let text = format!("#!/bin/sh\n: >'{}'\ncat\n", self.out.join(name).display());
         fs::write(&at, text).unwrap();
-        fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
+        make_executable(&at);
         at
     }
 

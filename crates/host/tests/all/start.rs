@@ -12,7 +12,7 @@ use metier_host::child::{
     self, ChildError, ChildOutcome, ChildSpec, Confinement, Exit, NotStarted, ProxyListener, Stdin,
 };
 use metier_host::sandbox::{Mechanism, NetworkAccess, StandIn};
-use metier_testkit::{needed, needs};
+use metier_testkit::{make_executable, needed, needs};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::test_home::{BOTH, TestHome, out, shim};
@@ -165,7 +165,7 @@ fn a_child_has_no_powers() {
 
 fn script(room: &TestHome, text: &str) -> String {
     let path = room.file("work/tool", text);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    make_executable(&path);
     path.to_str().unwrap().to_owned()
 }
 
@@ -401,7 +401,7 @@ fn with_skill() -> TestHome {
     for name in ["skill", "judged", "unapproved"] {
         let text = format!("#!/bin/sh\necho {name}\n");
         let tool = room.file(&format!("{name}/tool"), &text);
-        fs::set_permissions(tool, fs::Permissions::from_mode(0o755)).unwrap();
+        make_executable(&tool);
     }
     let [at, copy] = ["skill", "judged"].map(|name| room.home().join(name));
     room.profile.read.push(at.clone());

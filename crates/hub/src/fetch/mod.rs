@@ -264,18 +264,6 @@ fn open_repository<'a>(
     Ok((SourceContent::Repository(Box::new(opened)), found))
 }
 
-/// Opens several sources at the same time. The results are in the order of the sources.
-pub fn open_all<'a>(
-    sources: &[SkillSource],
-    access: &'a dyn SourceAccess,
-    limits: &SourceLimits,
-    progress: &'a dyn FetchProgress,
-) -> Vec<Result<OpenedSource<'a>, FetchError>> {
-    in_parallel(sources, limits.parallel, |source| {
-        open(source, access, limits, progress)
-    })
-}
-
 impl OpenedSource<'_> {
     /// The skills and plugins in it, sorted by folder.
     #[must_use]

@@ -20,7 +20,8 @@ use crate::{Error, Workspace, text::one_line};
 /// The largest skill that is hashed for a list. A larger one is compared when it is loaded.
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_FILES: usize = 10_000;
-/// How many bytes and files are hashed for one list. The digests are remembered, so that the next list continues.
+/// How many bytes and files are hashed for one list. The digests are remembered, so that the next list continues. A skill that can't be
+/// hashed takes a part of every list: what is read of it before the error.
 const MAX_TRUSTED: DigestBudget = DigestBudget {
     bytes: 512 << 20,
     files: 50_000,

@@ -53,28 +53,6 @@ pub struct SignedFile {
     pub is_written: bool,
 }
 
-/// The result of verifying a signature, compared with the skill's known signer.
-///
-/// An example of a verification is at [`Workspace::verify_package`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SignerStatus {
-    /// There is no signature, and no signer is known.
-    Unsigned,
-    /// The known signer signed.
-    Known(PublicKey),
-    /// The signature is valid, and no signer is known yet.
-    New(PublicKey),
-    /// Another key signed, or the signature is missing. The user has to decide.
-    Changed {
-        /// The signer that is known.
-        known: PublicKey,
-        /// The key that signed now; `None` if there is no signature, or if it names no key.
-        found: Option<PublicKey>,
-    },
-    /// No signer is known, and the signature does not contain its public key: it can't be verified.
-    Unverifiable,
-}
-
 /// Options of a signature: by default with the key in the data folder.
 ///
 /// An example is at [`Workspace::sign_package`].

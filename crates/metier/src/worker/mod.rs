@@ -16,7 +16,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::{Error, Workspace};
+use metier_host::child;
+
+use crate::{Error, Workspace, text::one_line};
 
 /// Whether this program asked if it is a worker. One that never does would run its own `main` again in place of a worker.
 static CAN_BE_WORKER: AtomicBool = AtomicBool::new(false);
@@ -40,7 +42,7 @@ pub fn run_if_worker() -> Option<ExitCode> {
     CAN_BE_WORKER.store(true, Ordering::Relaxed);
     let first = env::args_os().nth(1)?;
     if first == "__exec" {
-        metier_host::child::shim::main();
+        child::shim::main();
     }
     become_worker(first.to_str()?)
 }
@@ -85,10 +87,18 @@ impl Workspace {
     /// The program that becomes the launcher, an interpreter or the host of a library.
     ///
     /// # Errors
-    /// When it is this program and can't be a worker, or when its path can't be determined.
+    /// When it is named and is no metier of this version, when it is this program and can't be a worker, or when its path can't be determined.
     pub(crate) fn worker_program(&self) -> Result<PathBuf, Error> {
         if let Some(named) = &self.settings.worker {
-            return Ok(named.clone());
+            return child::try_launcher(named).map(|()| named.clone()).map_err(|error| {
+                let named = one_line(&named.to_string_lossy());
+                let message = format!(
+                    "`{named}` can't run code of skills: it is not a metier of version {}: {error}",
+                    env!("CARGO_PKG_VERSION")
+                );
+                let hint = "name a `metier` binary of this version in `Settings::worker`";
+                Error::broken("no-worker", message).hint(hint)
+            });
         }
         if !CAN_BE_WORKER.load(Ordering::Relaxed) {
             let message = "this program can't run code of skills: it does not call `metier::worker::run_if_worker`";

@@ -1,11 +1,10 @@
 //! Commands with hostile values, run by real shells: the program gets the bytes of the value, and nothing else runs.
 #![cfg(unix)]
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output, Stdio};
 
-use metier_testkit::needs;
+use metier_testkit::{make_executable, needs};
 use proptest::prelude::*;
 
 use super::*;
@@ -56,8 +55,7 @@ impl Room {
         for program in ["gh", "p"] {
             let path = folder.join("bin").join(program);
             std::fs::write(&path, "#!/bin/sh\nprintf '<%s>' \"$@\"\n").expect("a program");
-            let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(&path, mode).expect("executable");
+            make_executable(&path);
         }
         Self(folder)
     }

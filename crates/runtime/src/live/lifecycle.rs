@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::log::TARGET;
+use crate::log;
 
 /// The state of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -82,12 +82,10 @@ impl Lifecycle {
         let may = from.may_become(to);
         if may {
             match to {
-                LifecycleState::Active => tracing::info!(target: TARGET, skill, "skill loaded"),
-                LifecycleState::Error => {
-                    tracing::warn!(target: TARGET, skill, reason, "skill unavailable");
-                }
+                LifecycleState::Active => log::skill_loaded(skill),
+                LifecycleState::Error => log::skill_failed(skill, reason.as_deref()),
                 LifecycleState::Activating | LifecycleState::Inactive => {
-                    tracing::debug!(target: TARGET, skill, state = to.as_str(), "skill changes state");
+                    log::skill_changes(skill, to.as_str());
                 }
             }
             self.states.insert(skill.to_owned(), to);

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Error, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::test_folders::TestFolders;
+use crate::{process::make_executable, test_folders::TestFolders};
 
 /// Runs a built-in and returns its output; `None` if there is none with that name.
 pub(super) fn run(
@@ -44,5 +44,9 @@ fn remove(place: &TestFolders, name: &str) -> io::Result<()> {
 
 fn chmod(place: &TestFolders, mode: &str, name: &str) -> io::Result<()> {
     let mode = u32::from_str_radix(mode, 8).map_err(|_| usage())?;
-    fs::set_permissions(place.path(name)?, Permissions::from_mode(mode))
+    let path = place.path(name)?;
+    if mode & 0o111 != 0 && path.is_file() {
+        make_executable(&path);
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
 }

@@ -117,12 +117,12 @@ impl LoadedCommand {
             start.call_async(&mut store, ()).await
         };
         let ended = drive(work, DeadlineClock::get(engine)?, asks, ask, request.until);
-        let hungry = store.data().is_hungry();
+        let refused_by = store.data().refused_by();
         match ended.map_err(|_| WasmCallError::TimedOut(request.limits.time))? {
             Ok(()) => Ok(0),
             Err(error) => match error.downcast_ref::<I32Exit>() {
                 Some(I32Exit(code)) => Ok(*code),
-                None => Err(request.trouble(&error, hungry)),
+                None => Err(request.trouble(&error, refused_by)),
             },
         }
     }

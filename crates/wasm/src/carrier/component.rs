@@ -118,10 +118,10 @@ impl LoadedComponent {
             ask,
             request.until,
         );
-        let hungry = store.data().is_hungry();
+        let refused_by = store.data().refused_by();
         let (answered,) = answered
             .map_err(|_| WasmCallError::TimedOut(request.limits.time))?
-            .map_err(|error| request.trouble(&error, hungry))?;
+            .map_err(|error| request.trouble(&error, refused_by))?;
         match answered {
             Ok(text) => json(&text).map_err(|why| malformed_answer(&why)),
             Err(problem) => Err(WasmCallError::Answered(problem.into())),

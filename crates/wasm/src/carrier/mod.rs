@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::{
     error::{WasmCallError, shown},
     limits::WasmLimits,
+    meter::MemoryLimit,
 };
 
 /// One request, and the limits of its call.
@@ -31,8 +32,12 @@ pub(crate) struct CarrierRequest<'a> {
 
 impl CarrierRequest<'_> {
     /// The error for an engine's error in this request.
-    pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> WasmCallError {
-        WasmCallError::of(error, &self.limits, hungry)
+    pub(crate) fn trouble(
+        &self,
+        error: &wasmtime::Error,
+        refused_by: Option<MemoryLimit>,
+    ) -> WasmCallError {
+        WasmCallError::of(error, &self.limits, refused_by)
     }
 }
 

@@ -115,10 +115,10 @@ impl LoadedReactor {
             ask,
             request.until,
         );
-        let hungry = store.data().is_hungry();
+        let refused_by = store.data().refused_by();
         let bytes = answered
             .map_err(|_| WasmCallError::TimedOut(request.limits.time))?
-            .map_err(|error| request.trouble(&error, hungry))?;
+            .map_err(|error| request.trouble(&error, refused_by))?;
         decode(&bytes)
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::Path,
     process::Command,
     sync::{Arc, atomic::AtomicBool},
 };
 
-use metier_hub::fetch::{FetchError, SourceLimits, open, open_all};
-use metier_testkit::needed;
+use metier_hub::fetch::{FetchError, SourceLimits, open};
+use metier_testkit::{make_executable, needed};
 
 use super::{
     User, listing, manifest, names, noise, opened, parsed, refused,
@@ -281,7 +281,7 @@ fn nothing_in_a_repository_runs() {
     repository(&user);
     let (repo, mark) = (user.files("repo"), user.path("mark"));
     let evil = user.write("evil.sh", format!("#!/bin/sh\ntouch {}\n", typed(&mark)));
-    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    make_executable(&evil);
     let evil = typed(&evil);
     // Attributes, submodules and settings that a checkout would obey.
     user.write(
@@ -560,7 +560,7 @@ fn ssh_runs_outside_and_git_inside() {
         "#!/bin/sh\nprintf '%s\\n' \"$@\" > {log}\nfor last; do :; done\nexec /bin/sh -c \"$last\"\n"
     );
     let ssh = user.write("bin/ssh", ssh);
-    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    make_executable(&ssh);
     let path = format!("{}:/usr/bin:/bin", typed(&user.files("bin")));
     user.environment[0].1 = path.into();
     let text = format!(
@@ -581,29 +581,9 @@ fn ssh_runs_outside_and_git_inside() {
         "#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n",
     )
     .unwrap();
+    make_executable(&ssh);
     let error = refused(user.fetch(&text));
     assert!(error.contains("Host key verification failed."), "{error}");
-}
-
-#[test]
-fn several_sources_are_opened_at_the_same_time() {
-    needed!(metier_testkit::needs::program("git"));
-    let user = User::new();
-    repository(&user);
-    let server = served(&user);
-    let text = format!("git+{}", server.url("/repo/.git"));
-    let texts = [text.as_str(), &from_folder(&user, ""), "/no/such", &text];
-    let sources: Vec<_> = texts.iter().map(|text| parsed(text)).collect();
-    let access = user.access();
-    let opened = open_all(&sources, &access, &SourceLimits::default(), &());
-    let counts: Vec<usize> = opened
-        .iter()
-        .map(|opened| opened.as_ref().map_or(0, |opened| opened.offers().len()))
-        .collect();
-    assert_eq!(counts, [2, 2, 0, 2]);
-    assert_eq!(user.left().len(), 3);
-    drop(opened);
-    assert!(user.left().is_empty());
 }
 
 #[test]
