@@ -22,6 +22,7 @@
 
 mod could_run;
 mod could_run_programs;
+mod interpreters;
 mod listed;
 mod listed_programs;
 #[cfg(test)]
