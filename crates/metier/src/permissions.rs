@@ -1,6 +1,6 @@
 //! The permissions that skills request, and the user's answers.
 
-use metier_model::{Digest, Source, Want, WantError};
+use metier_model::{Digest, Scope, Source, Want, WantError};
 use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};
 use metier_runtime::{
     approvals::{self, RequestingSkill},
@@ -93,7 +93,7 @@ impl Workspace {
     ) -> Result<PermissionReport, Error> {
         let named: Result<Vec<RequestedPermission>, Error> = permissions
             .iter()
-            .map(|permission| named(permission.as_ref()))
+            .map(|permission| named(permission.as_ref(), decision))
             .collect();
         let answer = StandingAnswer {
             seen,
@@ -293,11 +293,26 @@ fn other_bytes(identity: &Identity, seen: &Digest) -> Error {
         ))
 }
 
-fn named(permission: &str) -> Result<RequestedPermission, Error> {
+fn named(permission: &str, decision: ApprovalDecision) -> Result<RequestedPermission, Error> {
     let want: Want = permission.parse().map_err(|error: WantError| {
         Error::broken("usage", error.to_string())
             .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
     })?;
+    if decision == ApprovalDecision::Denied {
+        deniable(&want)?;
+    }
     let why = RequestReason::Declared;
     Ok(RequestedPermission { want, why })
+}
+
+/// A denial is compared with commands: of a line whose commands are not known it would cover only that text.
+fn deniable(want: &Want) -> Result<(), Error> {
+    let Scope::Command(pattern) = &want.scope else {
+        return Ok(());
+    };
+    pattern.denied_commands().map(drop).map_err(|problem| {
+        let shown = one_line(&want.to_string());
+        Error::broken("usage", format!("`{shown}` can't be denied: {problem}"))
+            .hint("deny each command by its words, as in `shell:exec(git push *)`")
+    })
 }

@@ -463,3 +463,20 @@ fn a_revocation_for_one_source_ends_no_denial_of_another() {
     let all = run(&["permissions", "dep", "--revoke"]);
     assert!(all.contains("revoked 2 answers"), "{all}");
 }
+
+// case 211, 213
+#[test]
+fn a_denied_line_stays_denied_in_another_spelling() {
+    let stage = SkillProject::new();
+    stage.skill("greet", "", "!echo hello | cat\n");
+    assert_eq!(stage.run(&["permissions", "greet", "--deny"]).code, 0);
+    stage.skill("greet", "", "!echo 'hello' |cat\n");
+    assert!(!ran(&stage.run(&["show", "greet"])));
+    let allowed = stage.run(&["--approve-skills", "greet", "show", "greet"]);
+    assert!(!ran(&allowed));
+    let refused = stage.run(&["permissions", "greet", "--deny", "shell:exec(echo \"wip)"]);
+    assert_eq!(refused.code, 2);
+    for part in ["can't be denied", "hint: deny each command by its words"] {
+        assert!(refused.stderr.contains(part), "{}", refused.snapshot());
+    }
+}
