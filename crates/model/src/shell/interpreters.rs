@@ -173,7 +173,7 @@ fn is_operand(word: &ShellWord) -> bool {
 }
 
 /// Whether the part is a value that a shell splits into words, so that a later one can be anything. Metier's values are not split.
-fn splits(part: &WordPart) -> bool {
+pub(super) fn splits(part: &WordPart) -> bool {
     match part {
         WordPart::Parameter { name, quoted, .. } => {
             name == "@" || !quoted && !name.starts_with(REFERENCE)

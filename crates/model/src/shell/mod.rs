@@ -41,8 +41,8 @@ use std::ops::Range;
 
 pub(crate) use could_run_programs::{GIT_FLAGS, GIT_VALUES};
 pub(crate) use listed::unlisted;
-pub(crate) use programs::runs;
 pub use programs::{RunArguments, can_run_programs};
+pub(crate) use programs::{moves_command, runs};
 
 /// The maximum length of a line.
 pub const MAX_TEXT: usize = 64 * 1024;

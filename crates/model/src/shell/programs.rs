@@ -460,6 +460,21 @@ pub(super) fn is_one_word(word: &ShellWord) -> bool {
     word.parts().iter().all(is_quoted)
 }
 
+/// Whether a word of a wrapper, in front of its command, can make another word the command at run time: by becoming several words or none, as
+/// `$x` in `env A=$x`, or an option, as in `timeout "$x" 5`.
+pub(crate) fn moves_command(words: &[ShellWord]) -> bool {
+    let is_find = words
+        .first()
+        .and_then(ShellWord::literal)
+        .is_some_and(|program| base(program) == "find");
+    let is_after_option = |at: usize| literal_start(&words[at - 1]).starts_with('-');
+    (1..words.len()).any(|at| {
+        let word = &words[at];
+        let is_open = word.literal().is_none() && literal_start(word).is_empty();
+        word.parts().iter().any(interpreters::splits) || is_open && !is_find && !is_after_option(at)
+    })
+}
+
 /// How many words an option of a wrapper takes, if it is known.
 fn option(wrapper: &WrapperProgram, text: &str) -> Option<usize> {
     if let Some(long) = text.strip_prefix("--") {

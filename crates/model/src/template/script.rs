@@ -629,6 +629,11 @@ fn arguments_start(
         }
         let last = match shell::runs(&words[from..]) {
             RunArguments::Nothing => return Ok(from),
+            RunArguments::Command { at }
+                if !trusted && shell::moves_command(&words[from..from + at]) =>
+            {
+                return Err(PlaceholderReason::Code);
+            }
             RunArguments::Command { at } if index >= from + at || trusted => {
                 from += at;
                 continue;
