@@ -452,7 +452,7 @@ fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
 /// Whether a word can't become several or none: its text is known, or it is one value in double quotes.
 pub(super) fn is_one_word(word: &ShellWord) -> bool {
     let is_quoted = |part: &WordPart| match part {
-        WordPart::Literal { .. } => true,
+        WordPart::Literal { .. } | WordPart::Process | WordPart::Tilde => true,
         WordPart::Parameter { name, quoted, .. } => *quoted && name != "@",
         WordPart::Command { quoted } => *quoted,
         _ => false,

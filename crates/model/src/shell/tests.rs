@@ -367,6 +367,8 @@ fn who_runs_its_arguments() {
         ("rsync --rsh=$x a b", RunArguments::Unclear),
         ("find . -exe$x sh", RunArguments::Unclear),
         (". -- x", RunArguments::File { at: 2 }),
+        (". <(ls) x", RunArguments::File { at: 1 }),
+        (". ~/x a", RunArguments::File { at: 1 }),
         ("source x", RunArguments::File { at: 1 }),
         (". x", RunArguments::File { at: 1 }),
         ("find . -name x", RunArguments::Nothing),
