@@ -1,6 +1,6 @@
 //! The permissions that skills request, and the user's answers.
 
-use metier_model::{Digest, Want, WantError};
+use metier_model::{Digest, Scope, Source, Want, WantError};
 use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};
 use metier_runtime::{
     approvals::{self, RequestingSkill},
@@ -93,7 +93,7 @@ impl Workspace {
     ) -> Result<PermissionReport, Error> {
         let named: Result<Vec<RequestedPermission>, Error> = permissions
             .iter()
-            .map(|permission| named(permission.as_ref()))
+            .map(|permission| named(permission.as_ref(), decision))
             .collect();
         let answer = StandingAnswer {
             seen,
@@ -104,7 +104,8 @@ impl Workspace {
     }
 
     /// Forgets the answers about a skill, or those about the permissions that are named; how many there were. The skill is named as everywhere, or by
-    /// the name of one that is not there any more.
+    /// the name of one that is not there any more. A source (`project:deploy`) or a folder means the skill from that source; a name alone means
+    /// every skill of the name.
     ///
     /// An example is at [`Workspace::answer_permissions`].
     ///
@@ -116,23 +117,27 @@ impl Workspace {
         permissions: &[impl AsRef<str>],
     ) -> Result<usize, Error> {
         // `source:name`; other names can have a colon, too.
-        let name = match name.split_once(':') {
-            Some((source, name)) if source.parse::<metier_model::Source>().is_ok() => name,
-            _ => name,
-        };
+        let typed = name
+            .split_once(':')
+            .and_then(|(source, name)| Some((source.parse::<Source>().ok()?, name)));
         // Answers are stored by name. A folder is not a name: it would match nothing, and the answers would stay unnoticed.
         let inventory = name.contains('/').then(|| self.inventory()).transpose()?;
         let found = inventory.as_ref().map(|inventory| {
-            let found = explain::find(self, inventory, name)?;
-            Ok::<_, Error>(inventory.entry(found).name())
+            let entry = inventory.entry(explain::find(self, inventory, name)?);
+            Ok::<_, Error>((Some(entry.source), entry.name()))
         });
         let found = found.transpose()?;
-        let name = found.as_deref().unwrap_or(name);
+        let typed = typed.map_or((None, name), |(source, name)| (Some(source), name));
+        let (source, name) = match &found {
+            Some((source, name)) => (*source, &**name),
+            None => typed,
+        };
+        let source = source.map(Source::as_str);
         let Some(store) = self.existing_store()? else {
             return Ok(0);
         };
         if permissions.is_empty() {
-            return Ok(store.revoke_approvals(name, None)?);
+            return Ok(store.revoke_approvals(name, source, None)?);
         }
         let mut removed = 0;
         for permission in permissions {
@@ -140,9 +145,9 @@ impl Workspace {
             let typed = permission.as_ref();
             let stored = typed.parse::<Want>().map(|want| want.to_string());
             let stored = stored.unwrap_or_else(|_| typed.to_owned());
-            removed += store.revoke_approvals(name, Some(&stored))?;
+            removed += store.revoke_approvals(name, source, Some(&stored))?;
             if stored != typed {
-                removed += store.revoke_approvals(name, Some(typed))?;
+                removed += store.revoke_approvals(name, source, Some(typed))?;
             }
         }
         Ok(removed)
@@ -288,11 +293,26 @@ fn other_bytes(identity: &Identity, seen: &Digest) -> Error {
         ))
 }
 
-fn named(permission: &str) -> Result<RequestedPermission, Error> {
+fn named(permission: &str, decision: ApprovalDecision) -> Result<RequestedPermission, Error> {
     let want: Want = permission.parse().map_err(|error: WantError| {
         Error::broken("usage", error.to_string())
             .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
     })?;
+    if decision == ApprovalDecision::Denied {
+        deniable(&want)?;
+    }
     let why = RequestReason::Declared;
     Ok(RequestedPermission { want, why })
+}
+
+/// A denial is compared with commands: of a line whose commands are not known it would cover only that text.
+fn deniable(want: &Want) -> Result<(), Error> {
+    let Scope::Command(pattern) = &want.scope else {
+        return Ok(());
+    };
+    pattern.denied_commands().map(drop).map_err(|problem| {
+        let shown = one_line(&want.to_string());
+        Error::broken("usage", format!("`{shown}` can't be denied: {problem}"))
+            .hint("deny each command by its words, as in `shell:exec(git push *)`")
+    })
 }

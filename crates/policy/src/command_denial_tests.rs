@@ -58,6 +58,66 @@ fn a_denial_covers_every_spelling_and_nothing_else() {
     );
 }
 
+/// A denial with quotes, pipes or other signs denies its commands, and not only its text.
+// case 211
+#[test]
+fn a_denied_line_denies_its_commands_however_they_are_written() {
+    for (denial, denied, permitted) in [
+        (
+            "rm -rf ~/*",
+            &["rm -rf ~/x", "rm -fr ~/x/y", "rm  -rf ~/*"][..],
+            "rm -rf x",
+        ),
+        (
+            "git reset HEAD~1 *",
+            &["git reset HEAD~1", "git -C . reset --hard HEAD~1"],
+            "git reset x",
+        ),
+        (
+            "git log | head",
+            &[
+                "git log |head",
+                "git log -3|head -5",
+                "git log",
+                "cat x | head",
+            ],
+            "git status | tail",
+        ),
+        (
+            "echo \"wip\"",
+            &["echo 'wip'", "echo wip", "echo  \"wip\" more"],
+            "echo done",
+        ),
+        (
+            "gh pr view $ARGUMENTS",
+            &["gh pr view  1", "gh pr view \"$x\"", "gh pr view"],
+            "gh pr list",
+        ),
+        (
+            "git push; ls",
+            &["git push", "x && git push origin", "sh -c 'git push'"],
+            "git pull",
+        ),
+        ("rm a[bc]", &["rm ab", "rm 'ac'"], "rm b"),
+        ("git push #now", &["git push"], "git log"),
+        ("X=1 git push >out", &["git push"], "git log"),
+        ("~/bin/x a", &["~/bin/x a", "x a", "/home/u/bin/x a"], "y a"),
+        (
+            "git commit -m 'a * b'",
+            &["git commit -m 'a * b'", "git commit -m 'a  b  b'"],
+            "git commit -m c",
+        ),
+    ] {
+        let grant = denying(&denial.replace('\\', "\\\\"));
+        let permit = |text: &str| grant.permit(Act::Line(act(text)), &ActMeter::default());
+        for text in denied {
+            let refusal = permit(text).expect_err(text);
+            assert_eq!(refusal.code, "denied", "{denial}: {text}");
+        }
+        assert!(permit(permitted).is_ok(), "{denial}: {permitted}");
+    }
+}
+
 /// A line that may run without the denial is refused because of the denial, and not for another reason.
 // case 211
 #[test]

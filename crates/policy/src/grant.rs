@@ -324,7 +324,9 @@ impl Grant {
                 self.contains(scope, folder)
             }
             (Act::Line(line), Scope::Command(pattern)) => {
-                let denies = |command| pattern.denies(command);
+                // A line is parsed once, not for each command.
+                let denied = pattern.denied_commands().unwrap_or_default();
+                let denies = |command| denied.iter().any(|pattern| pattern.denies(command));
                 pattern.is_line(&line.text)
                     || line
                         .could_run

@@ -4,7 +4,7 @@
 //! configuration allowed it for exactly these bytes; one denial overrides any number of approvals; a permission
 //! without an answer is a question, when the skill starts or, for metier's own tools, on each use (`on_use.rs`).
 
-use metier_model::{Digest, Permission, Scope, Source, Want};
+use metier_model::{Digest, Permission, Scope, Source, Want, scope::CommandPattern, shell};
 
 use crate::{
     Decision,
@@ -47,8 +47,10 @@ pub enum Ruling {
 /// The decision about one permission.
 #[must_use]
 pub fn decide(want: &Want, answers: &[PermissionAnswer]) -> Decision {
-    let denied =
-        |answer: &&PermissionAnswer| answer.decision == Decision::Deny && answer.want.covers(want);
+    let denied = |answer: &&PermissionAnswer| {
+        answer.decision == Decision::Deny
+            && (answer.want.covers(want) || denies_line(&answer.want, want))
+    };
     // A permission for all variables covers those without secrets: a secret requires a permission that names it.
     let named = |answer: &PermissionAnswer| {
         want.permission != Permission::EnvRead
@@ -74,6 +76,23 @@ pub fn decide(want: &Want, answers: &[PermissionAnswer]) -> Decision {
     } else {
         Decision::Ask
     }
+}
+
+/// Whether the denial of a line covers another line, in which its commands are spaced or quoted differently.
+fn denies_line(denial: &Want, want: &Want) -> bool {
+    let (
+        Scope::Command(denial @ CommandPattern::Line(_)),
+        Scope::Command(CommandPattern::Line(line)),
+    ) = (&denial.scope, &want.scope)
+    else {
+        return false;
+    };
+    let denied = denial.denied_commands().unwrap_or_default();
+    let Ok(line) = shell::parse(line) else {
+        return false;
+    };
+    let mut could_run = line.could_run().into_iter();
+    could_run.any(|command| denied.iter().any(|pattern| pattern.denies(&command)))
 }
 
 /// Rules on a request. Optional permissions that were denied are dropped. What the user allowed beyond the request is
@@ -208,6 +227,26 @@ mod tests {
             assert_eq!(decide(&line, &said(&line)), Decision::Allow, "{line}");
             let harmless: Want = "shell:exec(gh pr view $ARGUMENTS)".parse().unwrap();
             assert_eq!(decide(&harmless, &said(&all)), Decision::Allow);
+        }
+    }
+
+    // case 213
+    #[test]
+    fn a_denied_line_stays_denied_when_its_spacing_changes() {
+        let denied: Want = "shell:exec(git log | head)".parse().unwrap();
+        let decision = Decision::Deny;
+        let answers = [PermissionAnswer {
+            want: denied,
+            decision,
+        }];
+        for (line, expected) in [
+            ("git log | head", Decision::Deny),
+            ("git log |head", Decision::Deny),
+            ("git  log | head -3", Decision::Deny),
+            ("ls | tail", Decision::Ask),
+        ] {
+            let want: Want = format!("shell:exec({line})").parse().unwrap();
+            assert_eq!(decide(&want, &answers), expected, "{line}");
         }
     }
 

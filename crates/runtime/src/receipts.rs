@@ -450,7 +450,7 @@ mod tests {
         let redactor = Redactor::default();
         let receipts = ConnectionReceipts::new(database, whose, redactor, now, behind.elsewhere());
         assert!(receipts.open("a.io", 443).is_ok());
-        store.revoke_approvals("pest", None).unwrap();
+        store.revoke_approvals("pest", None, None).unwrap();
         for _ in 0..2 {
             let refused = receipts.open("a.io", 443).map(drop).unwrap_err();
             assert!(refused.contains("was revoked or denied"), "{refused}");

@@ -189,24 +189,26 @@ impl Store {
         })
     }
 
-    /// Revokes the decisions about a skill, from every source and for all of its versions, or only those about one
+    /// Revokes the decisions about a skill for all of its versions, from one source or from every one, or only those about one
     /// permission, together with unused single-use grants; returns how many there were.
     pub fn revoke_approvals(
         &self,
         skill: &str,
+        source: Option<&str>,
         permission: Option<&str>,
     ) -> Result<usize, StoreError> {
-        let answers =
-            "DELETE FROM permission_approvals WHERE skill = ?1 AND (?2 IS NULL OR permission = ?2)";
+        let answers = "DELETE FROM permission_approvals
+                       WHERE skill = ?1 AND (?2 IS NULL OR source = ?2) AND (?3 IS NULL OR permission = ?3)";
         let grants = "DELETE FROM single_use_grants
-                      WHERE skill = ?1 AND (?2 IS NULL OR permission = ?2) AND used_at IS NULL";
+                      WHERE skill = ?1 AND (?2 IS NULL OR source = ?2) AND (?3 IS NULL OR permission = ?3)
+                      AND used_at IS NULL";
         let files = "DELETE FROM approved_files WHERE skill = ?1 AND NOT EXISTS (
                          SELECT 1 FROM permission_approvals AS left WHERE left.skill = approved_files.skill
                          AND left.source = approved_files.source AND left.digest = approved_files.digest)";
         self.answered.set(self.answered.get() + 1);
         self.write(|connection| {
-            let removed = connection.execute(answers, params![skill, permission])?
-                + connection.execute(grants, params![skill, permission])?;
+            let removed = connection.execute(answers, params![skill, source, permission])?
+                + connection.execute(grants, params![skill, source, permission])?;
             connection.execute(files, [skill])?;
             Ok(removed)
         })

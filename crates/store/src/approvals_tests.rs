@@ -113,7 +113,7 @@ fn a_nul_does_not_end_a_text() {
         store.approvals("deploy", "user", "sha256:aa").unwrap(),
         [row]
     );
-    let revoked = store.revoke_approvals("deploy", Some("shell:exec(a"));
+    let revoked = store.revoke_approvals("deploy", None, Some("shell:exec(a"));
     assert_eq!(revoked.unwrap(), 0);
 }
 
@@ -204,7 +204,7 @@ fn revoking_takes_back_one_permission_or_all() {
     let left = |digest| remembered(&store, "deploy", digest);
     assert_eq!((left("v1").len(), left("v2").len()), (1, 1));
 
-    let revoke = |permission| store.revoke_approvals("deploy", permission).unwrap();
+    let revoke = |permission| store.revoke_approvals("deploy", None, permission).unwrap();
     assert_eq!(revoke(Some("shell")), 0);
     assert_eq!(revoke(Some("shell:exec")), 3);
     assert_eq!((left("v1").len(), left("v2").len()), (1, 0));
@@ -215,6 +215,23 @@ fn revoking_takes_back_one_permission_or_all() {
     let [.., deployer] = rows;
     assert_eq!(store.all_approvals().unwrap(), [deployer]);
     assert_eq!(remembered(&store, "deployer", "v1").len(), 1);
+}
+
+// case 213
+#[test]
+fn a_revocation_for_one_source_leaves_the_others() {
+    let (_folder, store) = store();
+    let of = |source: &str| {
+        let question = format!("deploy {source} v1 shell:exec");
+        answer(&question, ApprovalDecision::Denied)
+    };
+    store.approve(&[of("user"), of("project")]).unwrap();
+    store.grant_once(&grant(), "n1", 100).unwrap();
+    let revoke = |source| store.revoke_approvals("deploy", source, None).unwrap();
+    assert_eq!(revoke(Some("project")), 1);
+    assert_eq!(store.all_approvals().unwrap(), [of("user")]);
+    assert_eq!(revoke(Some("extra")), 0);
+    assert_eq!(revoke(None), 2, "the answer, and what was not used");
 }
 
 // case 98, 125

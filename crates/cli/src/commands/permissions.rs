@@ -28,7 +28,8 @@ pub(crate) struct PermissionsArgs {
     /// Never allow this, even if the skill changes; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with = "revoke")]
     deny: Option<Vec<String>>,
-    /// Forget the answer about this; without a value, all answers
+    /// Forget the answer about this; without a value, all answers. A skill with its source, as in `project:deploy`, means that source
+    /// only
     #[arg(long, value_name = "P", num_args = 0.., requires = "name")]
     revoke: Option<Vec<String>>,
     /// Decide only if the skill still has this digest

@@ -432,3 +432,51 @@ fn an_answer_is_revoked_in_the_words_in_which_it_was_given() {
     let digest = format!("sha256:{}", "0".repeat(64));
     assert_eq!(run(&["--digest", &digest]).code, 2);
 }
+
+// case 213
+#[test]
+fn a_revocation_for_one_source_ends_no_denial_of_another() {
+    let stage = SkillProject::new();
+    stage.skill_in("one", "dep", "", GREETS);
+    stage.skill_in("two", "dep", "", GREETS);
+    let roots = ["--root", "user=one", "--root", "project=two"];
+    let run = |rest: &[&str]| {
+        let output = stage.context.run(&[&roots, rest].concat());
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        output.stdout
+    };
+    run(&["permissions", "user:dep", "--deny"]);
+    run(&[
+        "permissions",
+        "user:dep",
+        "--deny",
+        "net:fetch(example.com)",
+    ]);
+    let nothing = run(&["permissions", "project:dep", "--revoke"]);
+    assert!(nothing.contains("no stored answers"), "{nothing}");
+    assert_eq!(run(&["permissions"]).lines().count(), 2);
+    run(&["permissions", "project:dep", "--deny"]);
+    let one = run(&["permissions", "two/dep", "--revoke"]);
+    assert!(one.contains("revoked 1 answer"), "{one}");
+    assert_eq!(run(&["permissions"]).lines().count(), 2);
+    // A name alone means every skill of the name.
+    let all = run(&["permissions", "dep", "--revoke"]);
+    assert!(all.contains("revoked 2 answers"), "{all}");
+}
+
+// case 211, 213
+#[test]
+fn a_denied_line_stays_denied_in_another_spelling() {
+    let stage = SkillProject::new();
+    stage.skill("greet", "", "!echo hello | cat\n");
+    assert_eq!(stage.run(&["permissions", "greet", "--deny"]).code, 0);
+    stage.skill("greet", "", "!echo 'hello' |cat\n");
+    assert!(!ran(&stage.run(&["show", "greet"])));
+    let allowed = stage.run(&["--approve-skills", "greet", "show", "greet"]);
+    assert!(!ran(&allowed));
+    let refused = stage.run(&["permissions", "greet", "--deny", "shell:exec(echo \"wip)"]);
+    assert_eq!(refused.code, 2);
+    for part in ["can't be denied", "hint: deny each command by its words"] {
+        assert!(refused.stderr.contains(part), "{}", refused.snapshot());
+    }
+}

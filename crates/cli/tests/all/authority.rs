@@ -278,7 +278,7 @@ impl Room {
     /// A skill about which all of this was answered before.
     fn prepare(&self, source: Source, before: Before) -> Identity {
         // A denial applies to every version of a skill.
-        self.store.lock().revoke_approvals("a", None).unwrap();
+        self.store.lock().revoke_approvals("a", None, None).unwrap();
         let identity = self.identity(source, "a");
         let asked = |which: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
             let wants = WANTS.iter().map(|row| RequestedPermission {

@@ -195,7 +195,9 @@ fn an_always_ends_in_this_session_too_when_it_is_revoked() {
             assert_eq!(permit(&other, "git status"), "ok");
         }
         assert_eq!(user.asked(), 1);
-        let revoked = fixture.elsewhere().revoke_approvals("core-tools", None);
+        let revoked = fixture
+            .elsewhere()
+            .revoke_approvals("core-tools", None, None);
         assert_eq!(revoked.unwrap(), 1);
         assert_eq!(permit(&worker, "git push -f"), "revoked");
         let expected = if acts_between == 0 {
@@ -223,7 +225,7 @@ fn an_answer_that_is_added_elsewhere_holds_and_ends() {
     assert_eq!(user.asked(), 0);
     fixture
         .elsewhere()
-        .revoke_approvals("core-tools", None)
+        .revoke_approvals("core-tools", None, None)
         .unwrap();
     assert_eq!(permit(&worker, "git log"), "revoked");
 }
@@ -236,7 +238,7 @@ fn what_is_revoked_while_a_question_about_an_act_is_open_counts() {
     let database = fixture.database();
     let user = Answering::new(&[Reply::Once, Reply::Once], move || {
         let store = Store::open(&database).unwrap();
-        store.revoke_approvals("core-tools", None).unwrap();
+        store.revoke_approvals("core-tools", None, None).unwrap();
     });
     let worker = fixture.worker(&fixture.approvals(&user), TOOLS);
     assert_eq!(permit(&worker, "git log"), "revoked");
@@ -261,7 +263,11 @@ fn what_changes_while_a_question_about_permissions_is_open_leaves_a_receipt() {
             let store = Store::open(&database).unwrap();
             match is_denied {
                 true => store.approve(std::slice::from_ref(&denial)).unwrap(),
-                false => drop(store.revoke_approvals("a", Some("file:read(./a)")).unwrap()),
+                false => drop(
+                    store
+                        .revoke_approvals("a", None, Some("file:read(./a)"))
+                        .unwrap(),
+                ),
             }
         });
         let approvals = fixture.approvals(&user);

@@ -90,7 +90,7 @@ impl Model for Revoking {
         _: Option<&str>,
     ) -> Result<String, DelegateError> {
         let store = Store::open(&self.0).unwrap();
-        store.revoke_approvals("a", None).unwrap();
+        store.revoke_approvals("a", None, None).unwrap();
         Ok(prompt.to_owned())
     }
 }
@@ -285,7 +285,7 @@ fn an_always_for_a_servers_tool_ends_when_it_is_revoked() {
     assert_eq!(user.asked(), 1);
     let store = Store::open(&live.database()).unwrap();
     let stored = store.all_approvals().unwrap();
-    assert_eq!(store.revoke_approvals("mcp:docs", None).unwrap(), 1);
+    assert_eq!(store.revoke_approvals("mcp:docs", None, None).unwrap(), 1);
     assert!(!called(false));
     assert_eq!(user.asked(), 2);
     // A denial counts also where the configuration allows it.

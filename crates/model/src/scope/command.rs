@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{NotAScope, glob};
+use crate::shell::{self, NotUnderstood, ShellWord, WordPart};
 
 /// A pattern of commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,29 @@ pub enum CommandPattern {
     /// Exactly this shell command line, as its author wrote it.
     Line(Box<str>),
 }
+
+/// Why a line can't be denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotADenial {
+    /// It can't be analysed, so that its commands are not known.
+    NotUnderstood(NotUnderstood),
+    /// It runs no program.
+    NoCommand,
+    /// The name of a program is known only at run time.
+    Program,
+}
+
+impl fmt::Display for NotADenial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUnderstood(error) => write!(f, "{error}"),
+            Self::NoCommand => f.write_str("the line contains no command"),
+            Self::Program => f.write_str("a program of the line is known only at run time"),
+        }
+    }
+}
+
+impl std::error::Error for NotADenial {}
 
 /// Characters that have a meaning for a shell, or could be misread.
 const SHELL_SIGNS: &[char] = &[
@@ -67,6 +91,27 @@ impl CommandPattern {
             }
             _ => Self::Line(path.into()),
         }
+    }
+
+    /// The patterns of words that a denial covers: of a line each command, with any further words. `git log | head` is `git log` and
+    /// `head`, however it is spaced and quoted.
+    ///
+    /// # Errors
+    /// When the commands of a line are not known. A denial of such a line covers exactly that line, and those that can't be analysed.
+    pub fn denied_commands(&self) -> Result<Vec<Self>, NotADenial> {
+        let Self::Line(line) = self else {
+            return Ok(vec![self.clone()]);
+        };
+        let parsed = shell::parse(line).map_err(NotADenial::NotUnderstood)?;
+        let commands = parsed.commands.iter().map(|command| &command.words);
+        let commands: Vec<Self> = commands
+            .filter(|words| !words.is_empty())
+            .map(|words| denied_words(words))
+            .collect::<Result<_, _>>()?;
+        if commands.is_empty() {
+            return Err(NotADenial::NoCommand);
+        }
+        Ok(commands)
     }
 
     /// Whether a command, word by word, matches; `None` is a word that is known only at run time.
@@ -159,6 +204,56 @@ impl fmt::Display for CommandPattern {
             }
         }
     }
+}
+
+/// The words of a denied command. What is known only at run time is any text; at the end it is any words, or none.
+fn denied_words(words: &[ShellWord]) -> Result<CommandPattern, NotADenial> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(NotADenial::NoCommand);
+    };
+    let mut words = vec![denied_program(program)?];
+    words.extend(arguments.iter().map(denied_word));
+    let is_any = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte == b'*');
+    while words.len() > 1 && words.last().is_some_and(|word| is_any(word)) {
+        words.pop();
+    }
+    Ok(CommandPattern::Words { words, open: true })
+}
+
+/// A program in a folder that is known only at run time is denied in every folder.
+fn denied_program(word: &ShellWord) -> Result<Box<str>, NotADenial> {
+    let name: Box<str> = match word.literal() {
+        Some(text) => text.into(),
+        None => match denied_word(word).rsplit_once('/') {
+            Some((_, name)) => format!("/{name}").into(),
+            None => return Err(NotADenial::Program),
+        },
+    };
+    let last = name.rsplit('/').next().unwrap_or_default();
+    if last.is_empty() || glob::is_pattern(last) {
+        return Err(NotADenial::Program);
+    }
+    Ok(name)
+}
+
+/// A word in which everything that a shell expands is any text.
+fn denied_word(word: &ShellWord) -> Box<str> {
+    let mut denied = String::new();
+    for part in word.parts() {
+        match part {
+            WordPart::Literal { text, .. } => denied.push_str(text),
+            WordPart::Tilde => denied.push('~'),
+            // Its end is not a part of its own.
+            WordPart::Brace | WordPart::Glob('[') => {
+                let until = denied.find('{').filter(|_| *part == WordPart::Brace);
+                denied.truncate(until.unwrap_or(denied.len()));
+                denied.push('*');
+                break;
+            }
+            _ => denied.push('*'),
+        }
+    }
+    denied.into()
 }
 
 fn is_file(words: &[Box<str>]) -> bool {

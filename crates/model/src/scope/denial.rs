@@ -128,7 +128,8 @@ impl CommandPattern {
     #[must_use]
     pub fn denies(&self, command: &PossibleCommand) -> bool {
         let Self::Words { words, .. } = self else {
-            return false;
+            let commands = self.denied_commands().unwrap_or_default();
+            return commands.iter().any(|pattern| pattern.denies(command));
         };
         let Some((program, wanted)) = words.split_first() else {
             return false;

@@ -6,7 +6,8 @@
 //! ```text
 //! file:read(./src/**)   file:write(~/notes/*.md)   git:read(.)      paths: project, home or absolute; `*`, `?`, `**`
 //! shell:exec(git log *) shell:exec(scripts/*.sh)                    words: a last `*` is any further words
-//! shell:exec(git log | head)                                        anything with shell signs: exactly this line
+//! shell:exec(git log | head)                                        anything with shell signs: exactly this line,
+//!                                                                   or, denied, each of its commands
 //! net:fetch(api.github.com) net:fetch(*.a.io:8443) net:fetch([::1])  hosts and addresses, not URLs
 //! env:read(GITHUB_TOKEN)                                            one variable, no pattern
 //! llm:call(anthropic/*) skill:invoke(review-*)                      names
@@ -25,7 +26,7 @@ use std::fmt;
 
 use metier_sdk::Permission;
 
-pub use command::CommandPattern;
+pub use command::{CommandPattern, NotADenial};
 pub use denial::{CommandStart, PossibleCommand, PossibleWord};
 pub use host::HostPattern;
 pub use path::{Anchor, PathPattern, Reach};

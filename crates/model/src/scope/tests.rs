@@ -183,6 +183,36 @@ fn commands_match_word_by_word() {
     assert!(!matches("scripts/*.sh", &[Some("other/a.sh")]));
 }
 
+#[test]
+fn a_denied_line_is_its_commands() {
+    let commands = |line: &str| {
+        let pattern = CommandPattern::Line(line.into());
+        let commands = pattern.denied_commands();
+        commands.map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    for (line, expected) in [
+        ("rm -rf ~/*", &["rm -rf ~/* *"][..]),
+        ("git log | head -5", &["git log *", "head -5 *"]),
+        ("gh pr view $ARGUMENTS", &["gh pr view *"]),
+        ("x=1; echo \"$(id -u)\" 'b'", &["id -u *", "echo * b *"]),
+        ("~/bin/x a", &["/x a *"]),
+        ("rm a[bc]d {x,y}.rs p{q,r}", &["rm a* * p* *"]),
+    ] {
+        assert_eq!(commands(line).expect(line), expected, "{line}");
+    }
+    for line in [
+        "f() { ls; }",
+        "echo \"wip",
+        "x=1",
+        ">x",
+        "$x a",
+        "'*' a",
+        "wip!x",
+    ] {
+        assert!(commands(line).is_err(), "{line}");
+    }
+}
+
 proptest! {
     #[test]
     fn whatever_is_read_reads_back_and_covers_itself(index in 0_usize..10, text in "[ -~\\n]{0,24}") {

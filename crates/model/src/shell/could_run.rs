@@ -20,9 +20,9 @@ use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
     TEXTS, behind_git_options, data_subcommands, has_running_option,
 };
-use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
+use super::listed::{has, is_data, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
-use super::programs::{base, is_runner, is_sometimes, is_wrapper, runs};
+use super::programs::{base, is_runner, is_sometimes, is_wrapper, literal_start, runs};
 use super::word::unescaped;
 use super::{RedirectOp, RunArguments, ShellLine, ShellWord, SimpleCommand, WordPart};
 use crate::scope::{CommandStart, PossibleCommand, PossibleWord};

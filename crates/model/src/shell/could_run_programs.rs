@@ -1,8 +1,9 @@
 //! The tables of programs for `could_run`: which of their words could be commands.
 
 use super::ShellWord;
-use super::listed::{has, literal_start};
+use super::listed::has;
 use super::programs::is_marked;
+use super::programs::literal_start;
 
 /// The options of git before its subcommand that are followed by a value, and those without one.
 const GIT_VALUES: &str = "-C -c --attr-source --config-env --git-dir --namespace --work-tree";

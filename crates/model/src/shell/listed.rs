@@ -24,7 +24,7 @@ use super::listed_programs::{
     ANYTHING, FILE_RUNNERS, LISTED, ListedProgram, OperandKind, PASSER_OPTIONS, PASSERS, SHELLS,
     TEXT_RUNNERS,
 };
-use super::programs::{base, runs};
+use super::programs::{base, literal_start, runs};
 use super::{REFERENCE, Redirect, RunArguments, ShellWord, SimpleCommand, WordPart};
 
 /// Folders of programs that a skill can't write to.
@@ -176,15 +176,6 @@ fn glues_an_option(word: &ShellWord) -> bool {
     let start = literal_start(word);
     // `echo "- $1"` prints a list item.
     word.literal().is_none() && start.starts_with(['-', '+']) && !start.contains(['=', ' '])
-}
-
-/// The literal text at the start of a word.
-pub(super) fn literal_start(word: &ShellWord) -> String {
-    let texts = word.parts().iter().map_while(|part| match part {
-        WordPart::Literal { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 fn stem(program: &str) -> &str {

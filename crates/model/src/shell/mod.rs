@@ -24,6 +24,7 @@ mod could_run;
 mod could_run_programs;
 #[cfg(test)]
 mod could_run_tests;
+mod interpreters;
 mod listed;
 mod listed_programs;
 #[cfg(test)]
@@ -44,8 +45,8 @@ use parser::ShellParser;
 
 pub(crate) use could_run_programs::git_option_has_value;
 pub(crate) use listed::unlisted;
-pub(crate) use programs::runs;
 pub use programs::{RunArguments, can_run_programs};
+pub(crate) use programs::{moves_command, runs};
 
 /// The maximum length of a line.
 pub const MAX_TEXT: usize = 64 * 1024;

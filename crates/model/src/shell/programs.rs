@@ -4,6 +4,7 @@
 //! whose purpose it is, and those that are commonly used to avoid `sh -c`.
 
 use super::could_run_programs::git_runs_something;
+use super::interpreters;
 use super::{REFERENCE, SetVariable, ShellWord, SimpleCommand, UnsupportedSyntax, WordPart};
 
 /// The arguments that a program runs.
@@ -89,8 +90,16 @@ const WRAPPERS: &[WrapperProgram] = &[
     wrapper("builtin", "", ""),
     wrapper("exec", "cl", "a"),
     WrapperProgram {
-        long_flags: &["null", "no-run-if-empty", "verbose", "exit"],
-        long_values: &["max-args", "max-procs", "delimiter", "replace", "max-lines"],
+        // The value of `--replace` and `--max-lines` is optional, so that it is never the next word.
+        long_flags: &[
+            "null",
+            "no-run-if-empty",
+            "verbose",
+            "exit",
+            "replace",
+            "max-lines",
+        ],
+        long_values: &["max-args", "max-procs", "delimiter"],
         ..wrapper("xargs", "0rtxop", "ILnPsdE")
     },
     wrapper("npx", "yq", "p"),
@@ -104,65 +113,6 @@ const WRAPPERS: &[WrapperProgram] = &[
         ..wrapper("chroot", "", "")
     },
 ];
-
-/// A program that runs program text: from an option, a file, or (`bare`) its first operand.
-struct Interpreter {
-    names: &'static [&'static str],
-    /// Letters of options whose value is program text.
-    code: &'static str,
-    long_code: &'static [&'static str],
-    /// Letters of options with another value.
-    values: &'static str,
-    bare: bool,
-}
-
-const INTERPRETERS: &[Interpreter] = &[
-    interpreter(
-        &[
-            "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh",
-        ],
-        "c",
-        &["command"],
-        "oO",
-    ),
-    interpreter(&["python", "pypy"], "c", &[], "WXQ"),
-    interpreter(&["perl"], "eE", &[], "I"),
-    interpreter(&["ruby"], "e", &[], "rI"),
-    interpreter(
-        &["node", "nodejs", "bun", "tsx"],
-        "ep",
-        &["eval", "print"],
-        "rC",
-    ),
-    interpreter(&["php"], "rBRE", &["run"], "dc"),
-    interpreter(&["lua", "luajit", "rscript"], "e", &[], "l"),
-    interpreter(&["osascript"], "e", &[], "l"),
-    interpreter(&["tclsh", "expect"], "c", &[], ""),
-    interpreter(&["pwsh", "powershell", "cmd"], "cCek/", &["command"], ""),
-    Interpreter {
-        bare: true,
-        ..interpreter(&["awk", "gawk", "mawk", "nawk"], "e", &["source"], "Fvi")
-    },
-    Interpreter {
-        bare: true,
-        ..interpreter(&["sed", "gsed"], "e", &["expression"], "l")
-    },
-];
-
-const fn interpreter(
-    names: &'static [&'static str],
-    code: &'static str,
-    long_code: &'static [&'static str],
-    values: &'static str,
-) -> Interpreter {
-    Interpreter {
-        names,
-        code,
-        long_code,
-        values,
-        bare: false,
-    }
-}
 
 /// Programs that run any of their words, or pass them to a shell.
 const ALL_CODE: &[&str] = &["eval", "trap", "ssh", "watch", "parallel", "su", "script"];
@@ -299,7 +249,7 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     let program = program.as_str();
     let last = words.len() - 1;
     if program == "source" || program == "." {
-        return RunArguments::File { at: 1 };
+        return sourced(words);
     }
     if ALL_CODE.contains(&program) {
         return RunArguments::Code { until: last };
@@ -312,8 +262,10 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     }
     if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
         let is_marked_word = |word: &ShellWord| {
-            word.literal()
-                .is_some_and(|text| marks.iter().any(|mark| is_marked(mark, text)))
+            marks.iter().any(|mark| match word.literal() {
+                Some(text) => is_marked(mark, text),
+                None => could_be_marked(mark, &literal_start(word)),
+            })
         };
         // The first word of tar is options, even without a `-`.
         let letters = words.get(1).and_then(ShellWord::literal);
@@ -330,12 +282,7 @@ pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
         return wrapped(wrapper, words);
     }
-    let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let fits = |language: &&Interpreter| language.names.contains(&stem);
-    match INTERPRETERS.iter().find(fits) {
-        Some(language) => interpreted(language, words),
-        None => RunArguments::Nothing,
-    }
+    interpreters::runs(program, words).unwrap_or(RunArguments::Nothing)
 }
 
 /// Whether a program runs the command that its words end with.
@@ -359,7 +306,6 @@ pub(super) fn is_sometimes(name: &str) -> bool {
 #[must_use]
 pub fn can_run_programs(program: &str) -> bool {
     let name = base(program);
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     let is_subcommand = |mark: &&str| !mark.starts_with('-');
     let by_subcommand =
         |(known, marks): &(&str, &[&str])| *known == name && marks.iter().all(is_subcommand);
@@ -368,9 +314,7 @@ pub fn can_run_programs(program: &str) -> bool {
         || runs_words(program)
         || ALL_CODE.contains(&name.as_str())
         || (!has_options && SOMETIMES.iter().any(by_subcommand))
-        || INTERPRETERS
-            .iter()
-            .any(|language| language.names.contains(&stem))
+        || interpreters::is_interpreter(&name)
 }
 
 /// Whether a program runs its words as a command, whatever they are.
@@ -395,6 +339,29 @@ pub(super) fn is_marked(mark: &str, text: &str) -> bool {
     }
 }
 
+/// Whether an option that begins with this text could be a marked one: `--exec=$1`, `--exe$1`, `-$1`.
+fn could_be_marked(mark: &str, start: &str) -> bool {
+    if !start.starts_with('-') || !mark.starts_with('-') {
+        return false;
+    }
+    match (mark.starts_with("--"), start.starts_with("--")) {
+        (true, true) => is_marked(mark, start) || mark.starts_with(start),
+        // Any letter can follow those of a group.
+        (false, false) => true,
+        (true, false) => start == "-",
+        (false, true) => false,
+    }
+}
+
+/// The literal text at the start of a word.
+pub(super) fn literal_start(word: &ShellWord) -> String {
+    let texts = word.parts().iter().map_while(|part| match part {
+        WordPart::Literal { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// The name without its folder: `/usr/bin/env` is `env`, and so is `ENV` on case-insensitive file systems.
 pub(super) fn base(program: &str) -> String {
     let name = program.rsplit('/').next().unwrap_or_default();
@@ -405,7 +372,30 @@ pub(super) fn base(program: &str) -> String {
     }
 }
 
+/// `. x`, `source -- x`: a file. A first word that is known only at run time can be an option, or no word at all.
+fn sourced(words: &[ShellWord]) -> RunArguments {
+    let at = match words.get(1).and_then(ShellWord::literal) {
+        Some("--") => 2,
+        _ => 1,
+    };
+    let is_file = |word: &ShellWord| {
+        is_one_word(word) && (at == 2 || word.literal().is_none_or(|text| !text.starts_with('-')))
+    };
+    match words.get(at) {
+        Some(word) if !is_file(word) => RunArguments::Code {
+            until: words.len() - 1,
+        },
+        _ => RunArguments::File { at },
+    }
+}
+
 fn found(words: &[ShellWord]) -> RunArguments {
+    // `-exe$0` can be `-exec`.
+    let is_open =
+        |word: &ShellWord| word.literal().is_none() && literal_start(word).starts_with('-');
+    if words.iter().any(is_open) {
+        return RunArguments::Unclear;
+    }
     let starts = |word: &ShellWord| {
         matches!(
             word.literal(),
@@ -437,6 +427,9 @@ fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
             break;
         }
         match option(wrapper, text) {
+            Some(2) if words.get(at + 1).is_some_and(|word| !is_one_word(word)) => {
+                return RunArguments::Unclear;
+            }
             Some(length) => at += length,
             None => return RunArguments::Unclear,
         }
@@ -459,15 +452,30 @@ fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
     }
 }
 
-/// Whether a word can't become several: its text is known, or it is one value in double quotes.
-fn is_one_word(word: &ShellWord) -> bool {
+/// Whether a word can't become several or none: its text is known, or it is one value in double quotes.
+pub(super) fn is_one_word(word: &ShellWord) -> bool {
     let is_quoted = |part: &WordPart| match part {
-        WordPart::Literal { .. } => true,
+        WordPart::Literal { .. } | WordPart::Process | WordPart::Tilde => true,
         WordPart::Parameter { name, quoted, .. } => *quoted && name != "@",
         WordPart::Command { quoted } => *quoted,
         _ => false,
     };
     word.parts().iter().all(is_quoted)
+}
+
+/// Whether a word of a wrapper, in front of its command, can make another word the command at run time: by becoming several words or none, as
+/// `$x` in `env A=$x`, or an option, as in `timeout "$x" 5`.
+pub(crate) fn moves_command(words: &[ShellWord]) -> bool {
+    let is_find = words
+        .first()
+        .and_then(ShellWord::literal)
+        .is_some_and(|program| base(program) == "find");
+    let is_after_option = |at: usize| literal_start(&words[at - 1]).starts_with('-');
+    (1..words.len()).any(|at| {
+        let word = &words[at];
+        let is_open = word.literal().is_none() && literal_start(word).is_empty();
+        word.parts().iter().any(interpreters::splits) || is_open && !is_find && !is_after_option(at)
+    })
 }
 
 /// How many words an option of a wrapper takes, if it is known.
@@ -502,58 +510,6 @@ fn assigns(word: &ShellWord) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
-}
-
-/// Options are searched in all words: a false match is only stricter.
-fn interpreted(language: &Interpreter, words: &[ShellWord]) -> RunArguments {
-    let is_code = |word: &ShellWord| {
-        let Some(text) = word.literal() else {
-            return false;
-        };
-        match text.strip_prefix("--") {
-            Some(long) => language.long_code.iter().any(|name| {
-                long.strip_prefix(name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-            }),
-            None => text
-                .strip_prefix(['-', '+'])
-                .is_some_and(|letters| letters.contains(|letter| language.code.contains(letter))),
-        }
-    };
-    let last = words.len() - 1;
-    if let Some(at) = words.iter().rposition(is_code) {
-        return RunArguments::Code {
-            until: (at + 1).min(last),
-        };
-    }
-    let mut at = 1;
-    while let Some(word) = words.get(at) {
-        match word.literal() {
-            None => return RunArguments::Unclear,
-            Some("--") => {
-                at += 1;
-                break;
-            }
-            Some("-f") if language.bare => return RunArguments::File { at: at + 1 },
-            Some(text) if text.starts_with('-') && text.len() > 1 => {
-                let takes = text.len() == 2 && language.values.contains(&text[1..]);
-                at += if takes { 2 } else { 1 };
-            }
-            Some(_) => break,
-        }
-    }
-    match (at <= last, language.bare) {
-        (true, true) => RunArguments::Code { until: at },
-        (true, false) => RunArguments::File { at },
-        (false, _) if is_question(words) => RunArguments::Nothing,
-        (false, _) => RunArguments::Unclear,
-    }
-}
-
-/// `python --version` runs nothing; `python` alone runs its input.
-fn is_question(words: &[ShellWord]) -> bool {
-    let asks = |word: &ShellWord| matches!(word.literal(), Some("--version" | "--help" | "-V"));
-    words.len() > 1 && words[1..].iter().all(asks)
 }
 
 pub(super) fn changes_shell(command: &SimpleCommand) -> bool {

@@ -16,6 +16,8 @@ mod invocation;
 mod script;
 
 #[cfg(test)]
+mod interpreter_tests;
+#[cfg(test)]
 mod real_tests;
 #[cfg(test)]
 mod script_tests;

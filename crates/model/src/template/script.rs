@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Arguments can't be a program, the value of a variable, the target of a redirect, or program text for another
-//! interpreter (`sh -c "… $ARGUMENTS"`). Folders and the session id come from the host: they can be part of a
+//! interpreter (`sh -c "… $ARGUMENTS"`): with an interpreter they can only follow program text whose position is certain. Folders and the session id come from the host: they can be part of a
 //! program's path, a value or a target, but are quoted too.
 
 use std::fmt;
@@ -629,6 +629,11 @@ fn arguments_start(
         }
         let last = match shell::runs(&words[from..]) {
             RunArguments::Nothing => return Ok(from),
+            RunArguments::Command { at }
+                if !trusted && shell::moves_command(&words[from..from + at]) =>
+            {
+                return Err(PlaceholderReason::Code);
+            }
             RunArguments::Command { at } if index >= from + at || trusted => {
                 from += at;
                 continue;
