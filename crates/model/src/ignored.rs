@@ -3,9 +3,10 @@
 //! **Problem.** An ignore file belongs to a repository that was cloned a minute ago, and is read before anyone decided about it. Each
 //! pattern becomes part of an automaton: one megabyte of lines with one character takes half a gigabyte.
 //!
-//! **Decision.** There is one reader with one set of limits: bytes and patterns of a file, patterns of a search. A file beyond a
-//! limit ignores nothing and is named to the caller. The caller opens the files, as this crate does no I/O: regular ones only, and
-//! no more than [`MAX_IGNORE_FILE`] bytes. It also watches the clock between two entries, as the limits bound the work for one.
+//! **Decision.** There is one reader with one set of limits: bytes and patterns of a file, and those of a [`PatternBudget`] for a
+//! search. A file beyond a limit ignores nothing and is named to the caller. The caller opens the files, as this crate does no I/O:
+//! regular ones only, and no more than [`MAX_IGNORE_FILE`] bytes. It also watches the clock between two entries, as the limits bound
+//! the work for one.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,14 +18,15 @@ use ignore::{
     gitignore::{Gitignore, GitignoreBuilder},
 };
 
+use crate::PatternBudget;
+
 /// The largest ignore file that counts, in bytes.
 pub const MAX_IGNORE_FILE: u64 = 128 << 10;
-/// Patterns in one ignore file, and in all files that one search reads.
+/// Patterns in one ignore file.
 const MAX_PATTERNS: usize = 2_000;
-const MAX_ALL: usize = 10_000;
 /// The limits of a file, for messages.
-pub const IGNORE_FILE_RULE: &str =
-    "it must be a regular file of at most 128 KB and 2,000 patterns, with 10,000 in all such files";
+pub const IGNORE_FILE_RULE: &str = "it must be a regular file of at most 128 KB and 2,000 patterns, \
+     each with at most 1,000 bytes, 16 braces and 200 commas, and all such files together have at most 10,000 patterns of 256 KB";
 /// How many unused ignore files are named.
 const MAX_UNUSED: usize = 10;
 
@@ -49,11 +51,11 @@ pub struct IgnoreRules {
     above: Option<Rc<IgnoreRules>>,
 }
 
-/// Makes rules from ignore files, up to the limit of patterns.
+/// Makes rules from ignore files, up to the limits of patterns.
 #[derive(Debug)]
 pub struct IgnoreReader {
     kinds: &'static [&'static str],
-    left: usize,
+    budget: PatternBudget,
     unused: Vec<PathBuf>,
 }
 
@@ -64,7 +66,7 @@ impl IgnoreReader {
     pub fn new(kinds: &'static [&'static str]) -> Self {
         Self {
             kinds,
-            left: MAX_ALL,
+            budget: PatternBudget::default(),
             unused: Vec::new(),
         }
     }
@@ -120,10 +122,12 @@ impl IgnoreReader {
         let is_pattern = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let lines = text.trim_start_matches('\u{feff}').lines();
         let patterns: Vec<&str> = lines.filter(is_pattern).collect();
-        if patterns.len() > MAX_PATTERNS.min(self.left) {
+        let mut budget = self.budget.clone();
+        let is_beyond = |line: &&str| budget.accept(line).is_err();
+        if patterns.len() > MAX_PATTERNS || patterns.iter().any(is_beyond) {
             return self.leave_out(path);
         }
-        self.left -= patterns.len();
+        self.budget = budget;
         let mut builder = GitignoreBuilder::new(folder);
         for line in patterns {
             builder.add_line(None, line).ok();
@@ -180,6 +184,9 @@ mod tests {
             (5, "?\n".repeat(2_000), 0),
             (6, "?\n".repeat(2_000), 1),
             (100, "?\n".repeat(3_000), MAX_UNUSED),
+            (1, "{".repeat(60_000) + "a,b" + &"}".repeat(60_000), 1),
+            (1, "?".repeat(1_001), 1),
+            (27, ("?".repeat(999) + "\n").repeat(10), 1),
         ] {
             assert_eq!(unused(files, &content), expected, "{files}");
         }
