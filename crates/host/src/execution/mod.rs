@@ -139,6 +139,9 @@ pub enum ExecutionError {
     /// The approved name is a link that points elsewhere.
     #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
+    /// Metier itself failed.
+    #[error("metier failed, which is a bug in metier")]
+    Panicked,
     /// The receipt for the start of the act can't be written.
     #[error("{0}")]
     NotWritten(String),
