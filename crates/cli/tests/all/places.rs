@@ -305,6 +305,33 @@ fn a_denial_inside_an_approval_holds() {
     assert_eq!(stage.context.read("ok.txt"), "ok\n");
 }
 
+// case 233
+#[test]
+fn a_denied_file_is_not_read_by_another_name() {
+    let stage = SkillProject::new();
+    stage.context.write("s.pem", "canary-3302\n");
+    fs::hard_link(stage.context.path("s.pem"), stage.context.path("other.txt")).unwrap();
+    let code = "def t(input):\n    return [read_file(\"other.txt\")]\n\
+                register_tool(\"t\", \"A tool\", t)\n";
+    let front = "types: [tool]\nimplementation: {backend: starlark, entrypoint: main.star}\n\
+                 permissions: [\"file:read(./**)\"]\n";
+    stage.skill("r", front, "Text.\n");
+    stage.context.write("skills/r/main.star", code);
+    for denial in ["file:read(./s.pem)"] {
+        assert_eq!(stage.run(&["permissions", "r", "--approve"]).code, 0);
+        assert_eq!(stage.run(&["permissions", "r", "--deny", denial]).code, 0);
+        let output = stage.run(&["call", "r", "t", "{}"]);
+        let said = "other.txt is never read for a skill";
+        assert!(
+            output.code == 1 && output.stdout.contains(said),
+            "{denial}: {}",
+            output.snapshot()
+        );
+        assert!(!output.stdout.contains("canary"), "{}", output.snapshot());
+        assert_eq!(stage.run(&["permissions", "r", "--revoke"]).code, 0);
+    }
+}
+
 // case 87
 #[test]
 fn remaining_processes_are_killed_and_the_receipt_records_it() {
