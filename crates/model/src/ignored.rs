@@ -1,7 +1,7 @@
 //! Which files the ignore files of a folder exclude: `.ignore`, `.gitignore` and `.git/info/exclude`.
 //!
 //! **Problem.** An ignore file belongs to a repository that was cloned a minute ago, and is read before anyone decided about it. Each
-//! pattern becomes part of an automaton: one megabyte of lines with one character takes half a gigabyte.
+//! file of a search is compared with each of its patterns.
 //!
 //! **Decision.** There is one reader with one set of limits: bytes and patterns of a file, and those of a [`PatternBudget`] for a
 //! search. A file beyond a limit ignores nothing and is named to the caller. The caller opens the files, as this crate does no I/O:
@@ -13,12 +13,7 @@ use std::{
     rc::Rc,
 };
 
-use ignore::{
-    Match,
-    gitignore::{Gitignore, GitignoreBuilder},
-};
-
-use crate::PatternBudget;
+use crate::{PatternBudget, ignore_line::IgnoreLine};
 
 /// The largest ignore file that counts, in bytes.
 pub const MAX_IGNORE_FILE: u64 = 128 << 10;
@@ -44,8 +39,9 @@ pub enum IgnoreFile {
 /// The ignore files of a folder, and those of the folders above it.
 #[derive(Debug)]
 pub struct IgnoreRules {
+    folder: PathBuf,
     /// One list of patterns per kind of ignore file, the kind with precedence first.
-    own: Vec<Option<Gitignore>>,
+    own: Vec<Vec<IgnoreLine>>,
     /// Whether a repository starts here: ignore rules further up do not apply to it.
     repository: bool,
     above: Option<Rc<IgnoreRules>>,
@@ -86,35 +82,35 @@ impl IgnoreReader {
         read: impl Fn(&Path) -> IgnoreFile,
     ) -> Option<Rc<IgnoreRules>> {
         let kinds = self.kinds.iter();
-        let own: Vec<Option<Gitignore>> = kinds
+        let own: Vec<Vec<IgnoreLine>> = kinds
             .map(|kind| {
                 let path = folder.join(kind);
                 match read(&path) {
-                    IgnoreFile::Absent => None,
+                    IgnoreFile::Absent => Vec::new(),
                     IgnoreFile::Unread => self.leave_out(path),
-                    IgnoreFile::Read(content) => self.patterns(folder, path, &content),
+                    IgnoreFile::Read(content) => self.patterns(path, &content),
                 }
             })
             .collect();
-        if !repository && own.iter().all(Option::is_none) {
+        if !repository && own.iter().all(Vec::is_empty) {
             return above;
         }
         Some(Rc::new(IgnoreRules {
+            folder: folder.to_owned(),
             own,
             repository,
             above,
         }))
     }
 
-    fn leave_out(&mut self, path: PathBuf) -> Option<Gitignore> {
+    fn leave_out(&mut self, path: PathBuf) -> Vec<IgnoreLine> {
         if self.unused.len() < MAX_UNUSED {
             self.unused.push(path);
         }
-        None
+        Vec::new()
     }
 
-    /// A line that is not a pattern is skipped, as git does.
-    fn patterns(&mut self, folder: &Path, path: PathBuf, content: &[u8]) -> Option<Gitignore> {
+    fn patterns(&mut self, path: PathBuf, content: &[u8]) -> Vec<IgnoreLine> {
         if content.len() as u64 > MAX_IGNORE_FILE {
             return self.leave_out(path);
         }
@@ -128,11 +124,7 @@ impl IgnoreReader {
             return self.leave_out(path);
         }
         self.budget = budget;
-        let mut builder = GitignoreBuilder::new(folder);
-        for line in patterns {
-            builder.add_line(None, line).ok();
-        }
-        builder.build().ok().filter(|rules| !rules.is_empty())
+        patterns.into_iter().filter_map(IgnoreLine::read).collect()
     }
 }
 
@@ -143,11 +135,11 @@ impl IgnoreRules {
         for kind in 0..self.own.len() {
             let mut next = Some(self);
             while let Some(level) = next {
-                let own = level.own.get(kind).and_then(Option::as_ref);
-                match own.map_or(Match::None, |own| own.matched(path, is_folder)) {
-                    Match::Ignore(_) => return true,
-                    Match::Whitelist(_) => return false,
-                    Match::None => {}
+                let below = path.strip_prefix(&level.folder).unwrap_or(path);
+                let below = below.as_os_str().as_encoded_bytes();
+                let mut lines = level.own.get(kind).into_iter().flatten().rev();
+                if let Some(last) = lines.find(|line| line.matches(below, is_folder)) {
+                    return !last.includes;
                 }
                 let ends = kind > 0 && level.repository;
                 next = level.above.as_ref().filter(|_| !ends);

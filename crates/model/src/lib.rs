@@ -28,6 +28,7 @@ mod diagnostic;
 mod frontmatter;
 mod frontmatter_comparison;
 pub mod hooks;
+mod ignore_line;
 mod ignored;
 mod manifest;
 pub mod model_text;

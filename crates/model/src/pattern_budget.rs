@@ -1,6 +1,6 @@
-//! Which glob patterns are compiled: those of ignore files, of searches, and of triggers.
+//! Which glob patterns are used: those of ignore files, of searches, and of triggers.
 //!
-//! **Problem.** Patterns come from files and callers that nobody decided about. Their compiler recurses once for each nested brace, its
+//! **Problem.** Patterns come from files and callers that are not trusted. Their compiler recurses once for each nested brace, its
 //! callers panic where a pattern is too large for it, and it takes hundreds of bytes for each byte of a pattern.
 //!
 //! **Decision.** There is one value with one set of limits. What it accepts is far below the limits of the compiler, alone and in sum.

@@ -383,6 +383,37 @@ fn no_pattern_takes_all_of_the_memory_or_ends_the_program() {
     }
 }
 
+// case 230, 16
+#[test]
+fn no_ignore_file_remembers_the_files_that_it_was_compared_with() {
+    let stage = needed!(scales());
+    let front = "triggers: {files: [\"**/*.rs\"], keywords: [task]}\n";
+    stage.skill("fine", front, "Text.\n");
+    let work = stage.context.work();
+    let mut seed = 1_u64;
+    for folder in 0..200 {
+        // An automaton for it has a state for each text of a hundred letters.
+        let pattern = format!("*a{}b\n", "?".repeat(100));
+        stage
+            .context
+            .write(&format!("f{folder}/.gitignore"), pattern);
+        stage.context.write(&format!("f{folder}/sub/x.rs"), "x\n");
+        for _ in 0..50 {
+            let letter = |_| {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                if seed & 1 == 0 { 'a' } else { 'c' }
+            };
+            let name: String = (0..250).map(letter).collect();
+            symlink("x", work.join(format!("f{folder}/{name}"))).unwrap();
+        }
+    }
+    let output = weigh(&stage, &["select", "a task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(output.stdout.contains("fine"), "{}", output.snapshot());
+}
+
 /// The peak memory of a running process, in kilobytes.
 fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
