@@ -1,30 +1,27 @@
 //! Which files the ignore files of a folder exclude: `.ignore`, `.gitignore` and `.git/info/exclude`.
 //!
 //! **Problem.** An ignore file belongs to a repository that was cloned a minute ago, and is read before anyone decided about it. Each
-//! pattern becomes part of an automaton: one megabyte of lines with one character takes half a gigabyte.
+//! file of a search is compared with each of its patterns.
 //!
-//! **Decision.** There is one reader with one set of limits: bytes and patterns of a file, patterns of a search. A file beyond a
-//! limit ignores nothing and is named to the caller. The caller opens the files, as this crate does no I/O: regular ones only, and
-//! no more than [`MAX_IGNORE_FILE`] bytes. It also watches the clock between two entries, as the limits bound the work for one.
+//! **Decision.** There is one reader with one set of limits: bytes and patterns of a file, and those of a [`PatternBudget`] for a
+//! search. A file beyond a limit ignores nothing and is named to the caller. The caller opens the files, as this crate does no I/O:
+//! regular ones only, and no more than [`MAX_IGNORE_FILE`] bytes. It also watches the clock between two entries, as the limits bound
+//! the work for one.
 
 use std::{
     path::{Path, PathBuf},
     rc::Rc,
 };
 
-use ignore::{
-    Match,
-    gitignore::{Gitignore, GitignoreBuilder},
-};
+use crate::{PatternBudget, ignore_line::IgnoreLine};
 
 /// The largest ignore file that counts, in bytes.
 pub const MAX_IGNORE_FILE: u64 = 128 << 10;
-/// Patterns in one ignore file, and in all files that one search reads.
+/// Patterns in one ignore file.
 const MAX_PATTERNS: usize = 2_000;
-const MAX_ALL: usize = 10_000;
 /// The limits of a file, for messages.
-pub const IGNORE_FILE_RULE: &str =
-    "it must be a regular file of at most 128 KB and 2,000 patterns, with 10,000 in all such files";
+pub const IGNORE_FILE_RULE: &str = "it must be a regular file of at most 128 KB and 2,000 patterns, \
+     each with at most 1,000 bytes, 16 braces and 200 commas, and all such files together have at most 10,000 patterns of 256 KB";
 /// How many unused ignore files are named.
 const MAX_UNUSED: usize = 10;
 
@@ -42,18 +39,19 @@ pub enum IgnoreFile {
 /// The ignore files of a folder, and those of the folders above it.
 #[derive(Debug)]
 pub struct IgnoreRules {
+    folder: PathBuf,
     /// One list of patterns per kind of ignore file, the kind with precedence first.
-    own: Vec<Option<Gitignore>>,
+    own: Vec<Vec<IgnoreLine>>,
     /// Whether a repository starts here: ignore rules further up do not apply to it.
     repository: bool,
     above: Option<Rc<IgnoreRules>>,
 }
 
-/// Makes rules from ignore files, up to the limit of patterns.
+/// Makes rules from ignore files, up to the limits of patterns.
 #[derive(Debug)]
 pub struct IgnoreReader {
     kinds: &'static [&'static str],
-    left: usize,
+    budget: PatternBudget,
     unused: Vec<PathBuf>,
 }
 
@@ -64,7 +62,7 @@ impl IgnoreReader {
     pub fn new(kinds: &'static [&'static str]) -> Self {
         Self {
             kinds,
-            left: MAX_ALL,
+            budget: PatternBudget::default(),
             unused: Vec::new(),
         }
     }
@@ -84,35 +82,35 @@ impl IgnoreReader {
         read: impl Fn(&Path) -> IgnoreFile,
     ) -> Option<Rc<IgnoreRules>> {
         let kinds = self.kinds.iter();
-        let own: Vec<Option<Gitignore>> = kinds
+        let own: Vec<Vec<IgnoreLine>> = kinds
             .map(|kind| {
                 let path = folder.join(kind);
                 match read(&path) {
-                    IgnoreFile::Absent => None,
+                    IgnoreFile::Absent => Vec::new(),
                     IgnoreFile::Unread => self.leave_out(path),
-                    IgnoreFile::Read(content) => self.patterns(folder, path, &content),
+                    IgnoreFile::Read(content) => self.patterns(path, &content),
                 }
             })
             .collect();
-        if !repository && own.iter().all(Option::is_none) {
+        if !repository && own.iter().all(Vec::is_empty) {
             return above;
         }
         Some(Rc::new(IgnoreRules {
+            folder: folder.to_owned(),
             own,
             repository,
             above,
         }))
     }
 
-    fn leave_out(&mut self, path: PathBuf) -> Option<Gitignore> {
+    fn leave_out(&mut self, path: PathBuf) -> Vec<IgnoreLine> {
         if self.unused.len() < MAX_UNUSED {
             self.unused.push(path);
         }
-        None
+        Vec::new()
     }
 
-    /// A line that is not a pattern is skipped, as git does.
-    fn patterns(&mut self, folder: &Path, path: PathBuf, content: &[u8]) -> Option<Gitignore> {
+    fn patterns(&mut self, path: PathBuf, content: &[u8]) -> Vec<IgnoreLine> {
         if content.len() as u64 > MAX_IGNORE_FILE {
             return self.leave_out(path);
         }
@@ -120,15 +118,13 @@ impl IgnoreReader {
         let is_pattern = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let lines = text.trim_start_matches('\u{feff}').lines();
         let patterns: Vec<&str> = lines.filter(is_pattern).collect();
-        if patterns.len() > MAX_PATTERNS.min(self.left) {
+        let mut budget = self.budget.clone();
+        let is_beyond = |line: &&str| budget.accept(line).is_err();
+        if patterns.len() > MAX_PATTERNS || patterns.iter().any(is_beyond) {
             return self.leave_out(path);
         }
-        self.left -= patterns.len();
-        let mut builder = GitignoreBuilder::new(folder);
-        for line in patterns {
-            builder.add_line(None, line).ok();
-        }
-        builder.build().ok().filter(|rules| !rules.is_empty())
+        self.budget = budget;
+        patterns.into_iter().filter_map(IgnoreLine::read).collect()
     }
 }
 
@@ -139,11 +135,11 @@ impl IgnoreRules {
         for kind in 0..self.own.len() {
             let mut next = Some(self);
             while let Some(level) = next {
-                let own = level.own.get(kind).and_then(Option::as_ref);
-                match own.map_or(Match::None, |own| own.matched(path, is_folder)) {
-                    Match::Ignore(_) => return true,
-                    Match::Whitelist(_) => return false,
-                    Match::None => {}
+                let below = path.strip_prefix(&level.folder).unwrap_or(path);
+                let below = below.as_os_str().as_encoded_bytes();
+                let mut lines = level.own.get(kind).into_iter().flatten().rev();
+                if let Some(last) = lines.find(|line| line.matches(below, is_folder)) {
+                    return !last.includes;
                 }
                 let ends = kind > 0 && level.repository;
                 next = level.above.as_ref().filter(|_| !ends);
@@ -180,6 +176,9 @@ mod tests {
             (5, "?\n".repeat(2_000), 0),
             (6, "?\n".repeat(2_000), 1),
             (100, "?\n".repeat(3_000), MAX_UNUSED),
+            (1, "{".repeat(60_000) + "a,b" + &"}".repeat(60_000), 1),
+            (1, "?".repeat(1_001), 1),
+            (27, ("?".repeat(999) + "\n").repeat(10), 1),
         ] {
             assert_eq!(unused(files, &content), expected, "{files}");
         }

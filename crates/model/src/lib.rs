@@ -28,10 +28,12 @@ mod diagnostic;
 mod frontmatter;
 mod frontmatter_comparison;
 pub mod hooks;
+mod ignore_line;
 mod ignored;
 mod manifest;
 pub mod model_text;
 pub mod name;
+mod pattern_budget;
 mod permission;
 mod read;
 mod report;
@@ -58,6 +60,7 @@ pub use manifest::{
 };
 pub use metier_sdk::{HookPhase, Permission};
 pub use name::SkillName;
+pub use pattern_budget::{PatternBudget, PatternExcess};
 pub use permission::{Want, WantError};
 pub use read::{
     FileText, Files, KNOWN_FIELDS, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly,

@@ -3,7 +3,12 @@
 #[cfg(feature = "wasm")]
 mod wasi;
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::Arc,
+    time::Instant,
+};
 
 use metier_catalog::Snapshot;
 use metier_host::{
@@ -84,6 +89,11 @@ pub enum ActError {
     /// It can't be recorded; an act that can't be recorded is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Work for a skill: `None` if it panics. The receipt is completed, and the skill gets its answer, after a bug of ours too.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 /// Why a model or another skill did not fulfil a skill's request.
@@ -168,7 +178,8 @@ impl GrantedSkill {
         }
         let begun = RecordedAct::write(&permit, |permit| self.begin(permit.act()))?;
         let start = Instant::now();
-        let done = self.world.act_relayed(&begun, relay);
+        let done = caught(|| self.world.act_relayed(&begun, relay));
+        let done = done.unwrap_or(Err(ExecutionError::Panicked));
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(ActResult::Child(ended, _)) => {
@@ -207,7 +218,10 @@ impl GrantedSkill {
         self.permit(act)?;
         let begun = self.begin(act)?;
         let start = Instant::now();
-        let done = deed();
+        let done = caught(deed).unwrap_or_else(|| {
+            let bug = ExecutionError::Panicked.to_string();
+            Err(DelegateError::new("bug", bug))
+        });
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(_) => ActRecord::well(ms),

@@ -20,7 +20,7 @@ use crate::{
     fold::{contains, fold, stands_alone},
     glob::Globs,
     mention::{Mention, mentions},
-    skill_triggers::SkillTriggers,
+    skill_triggers::{Patterns, SkillTriggers},
     triggers::{
         Considered, Hit, Situation, SituationFacts, TriggerCandidate, TriggerMatch, TriggerProblem,
     },
@@ -89,7 +89,7 @@ impl CompiledTriggers {
     pub fn new<'a>(offers: impl IntoIterator<Item = TriggerCandidate<'a>>) -> Self {
         let mut globs = OrderedSet::<Arc<Glob>>::default();
         let mut keywords = OrderedSet::<Box<str>>::default();
-        let mut read = HashMap::new();
+        let mut read = Patterns::default();
         let skills: Vec<PreparedTriggers> = offers
             .into_iter()
             .map(|offer| {

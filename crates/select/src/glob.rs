@@ -10,19 +10,11 @@ use std::{
 };
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet};
+use metier_model::PatternBudget;
 
-/// The maximum length of a pattern.
-const MAX_PATTERN: usize = 1000;
-
-/// Patterns up to this length always compile, so they are compiled only once, all together.
-const SURELY_FITS: usize = 200;
-
-/// Parses a pattern; returns what is wrong with it.
-pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
+/// Parses a pattern of a catalog; returns what is wrong with it.
+pub(crate) fn read(pattern: &str, budget: &mut PatternBudget) -> Result<Glob, String> {
     let pattern = pattern.trim();
-    if pattern.len() > MAX_PATTERN {
-        return Err(format!("it is longer than {MAX_PATTERN} bytes"));
-    }
     if pattern.starts_with('!') {
         return Err("a trigger can't exclude files".to_owned());
     }
@@ -42,15 +34,11 @@ pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
         ""
     };
     let full = format!("{anywhere}{path}{inside}");
-    let glob = GlobBuilder::new(&full)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| error.kind().to_string())?;
-    // A set returns an error where a single matcher would panic. A short pattern always fits.
-    if full.len() > SURELY_FITS {
-        GlobSet::new([&glob]).map_err(|error| error.kind().to_string())?;
-    }
-    Ok(glob)
+    budget
+        .accept(pattern)
+        .map_err(|excess| excess.to_string())?;
+    let glob = GlobBuilder::new(&full).literal_separator(true).build();
+    glob.map_err(|error| error.kind().to_string())
 }
 
 /// Many patterns at once. Most patterns with a folder name one that the project doesn't have, and sets are built for
@@ -135,16 +123,22 @@ fn add(globs: &[Arc<Glob>], first: usize, sets: &mut Vec<(usize, GlobSet)>) {
             add(left, first, sets);
             add(right, first + left.len(), sets);
         }
-        Err(_) => {} // each pattern was compiled alone when it was read
+        Err(_) => {} // a pattern within the limits always compiles alone
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::select};
+
     use super::*;
 
+    fn alone(pattern: &str) -> Result<Glob, String> {
+        read(pattern, &mut PatternBudget::default())
+    }
+
     fn is_match(pattern: &str, path: &str) -> bool {
-        let globs = Globs::new(vec![read(pattern).unwrap().into()]);
+        let globs = Globs::new(vec![alone(pattern).unwrap().into()]);
         let mut found = Vec::new();
         globs.matches(path, &mut found);
         !found.is_empty()
@@ -194,6 +188,18 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn an_accepted_pattern_compiles(
+            parts in vec(select(vec!["{", "}", ",", "[", "]", "!", "-", "^", "*", "**/", "/**", "?", "\\", "é", "a", "\u{10ffff}"]), 1..900)
+        ) {
+            if let Ok(glob) = alone(&parts.concat()) {
+                GlobSet::new([&glob]).unwrap();
+                glob.compile_matcher();
+            }
+        }
+    }
+
     #[test]
     fn an_invalid_pattern_is_reported() {
         let deep = "{".repeat(400) + &"}".repeat(400);
@@ -201,8 +207,17 @@ mod tests {
         for pattern in [
             "", " ", "/", "//", "[a", "[z-a]", "{a", "a}", "!*.rs", "../x", "a/../b", &long, "a\\",
         ] {
-            assert!(read(pattern).is_err(), "`{pattern}`");
+            assert!(alone(pattern).is_err(), "`{pattern}`");
         }
-        read(&deep).ok(); // no input causes a panic
+        alone(&deep).ok(); // no input causes a panic
+    }
+
+    // case 230
+    #[test]
+    fn the_patterns_of_a_catalog_are_limited_together() {
+        let mut budget = PatternBudget::default();
+        let read = (0..1_000).map(|number| read(&format!("{number:?>900}"), &mut budget));
+        let accepted = read.filter(Result::is_ok).count();
+        assert_eq!(accepted, (256 << 10) / 900);
     }
 }

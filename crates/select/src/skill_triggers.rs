@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use globset::Glob;
+use metier_model::PatternBudget;
 
 use crate::{
     fold::fold,
@@ -14,8 +15,13 @@ use crate::{
 /// The maximum length of quoted text in an explanation.
 const MAX_SHOWN: usize = 80;
 
-/// Patterns that were parsed before: many skills share the same ones.
-pub(crate) type Patterns<'a> = HashMap<&'a str, Result<Arc<Glob>, String>>;
+/// The patterns of a catalog.
+#[derive(Default)]
+pub(crate) struct Patterns<'a> {
+    /// Those that were parsed before: many skills share the same ones.
+    known: HashMap<&'a str, Result<Arc<Glob>, String>>,
+    budget: PatternBudget,
+}
 
 /// The triggers of a skill, each with the author's text, truncated for display.
 #[derive(Default)]
@@ -47,9 +53,9 @@ impl SkillTriggers {
             .iter()
             .map(|text| ("triggers.files", text));
         for (field, text) in files.chain(offer.paths.iter().map(|text| ("paths", text))) {
-            let glob = patterns
-                .entry(text)
-                .or_insert_with(|| glob::read(text).map(Arc::new));
+            let Patterns { known, budget } = &mut *patterns;
+            let read = || glob::read(text, budget).map(Arc::new);
+            let glob = known.entry(text).or_insert_with(read);
             wanted.file(field, text, glob);
         }
         for text in &offer.triggers.keywords {

@@ -4,7 +4,7 @@
 //! the task; the project uses one of its languages; the program runs in one of its modes. Any one is enough.
 //! [`Signal::weight`] is the table of weights: words of a task count more than the content of a project.
 
-use std::{cell::OnceCell, collections::HashMap, str::FromStr};
+use std::{cell::OnceCell, str::FromStr};
 
 use metier_model::{Source, Triggers, UnknownWord};
 
@@ -13,7 +13,7 @@ use crate::{
     glob::Globs,
     languages::SituationLanguage,
     mention::{Mention, mentions},
-    skill_triggers::{SkillTriggers, shown},
+    skill_triggers::{Patterns, SkillTriggers, shown},
 };
 
 /// The properties of a skill that triggers use.
@@ -189,7 +189,7 @@ pub fn matches(offer: &TriggerCandidate<'_>, situation: &Situation<'_>) -> Vec<T
 /// The matches and misses of one skill, and the problems of its triggers.
 #[must_use]
 pub fn consider(offer: &TriggerCandidate<'_>, situation: &Situation<'_>) -> Considered {
-    let wanted = SkillTriggers::read(offer, &mut HashMap::new());
+    let wanted = SkillTriggers::read(offer, &mut Patterns::default());
     let task = fold(situation.task);
     let files = |position: usize| {
         let globs = Globs::new(vec![wanted.files.get(position)?.1.clone()]);

@@ -305,6 +305,89 @@ fn a_denial_inside_an_approval_holds() {
     assert_eq!(stage.context.read("ok.txt"), "ok\n");
 }
 
+// case 233
+#[test]
+fn a_denial_by_a_pattern_holds_for_programs_and_refuses_nothing_else() {
+    let stage = SkillProject::new();
+    for name in ["s.pem", "sub/t.pem", "src/x", "src/x.txt"] {
+        stage.context.write(name, "canary-3302\n");
+    }
+    stage.context.write("other.txt", "fine\n");
+    let asked = [
+        "shell:exec(scripts/*)",
+        "file:write(./**)",
+        "file:read(./**)",
+    ];
+    let script = "cat other.txt \"$@\"; cp \"$@\" copy; mv \"$@\" moved; echo evil >\"$1\"; cat moved copy; true\n";
+    stage.scripted("w", &asked, script);
+    assert_eq!(stage.run(&["permissions", "w", "--approve"]).code, 0);
+    let answer = |kind, denial| {
+        let answered = stage.run(&["permissions", "w", kind, denial]);
+        assert_eq!(answered.code, 0, "{}", answered.snapshot());
+    };
+    for (denial, file) in [
+        ("file:read(./*.pem)", "s.pem"),
+        ("file:read(./**/*.pem)", "sub/t.pem"),
+        ("file:read(./sr?/x)", "src/x"),
+        ("file:read(./sr?)", "src/x"),
+    ] {
+        answer("--deny", denial);
+        let output = stage.run(&["exec", "w", "scripts/do.sh", file]);
+        assert_eq!(output.code, 0, "{denial}: {}", output.snapshot());
+        assert!(
+            output.stdout.starts_with("fine\n") && !output.stdout.contains("canary"),
+            "{denial}: {}",
+            output.snapshot()
+        );
+        assert_eq!(stage.context.read(file), "canary-3302\n");
+        answer("--revoke", denial);
+        fs::remove_file(stage.context.path("copy")).ok();
+    }
+    // New files can match, so a program must not write in the folder of the pattern.
+    answer("--deny", "file:write(./src/*.txt)");
+    let output = stage.run(&["exec", "w", "scripts/do.sh", "src/x.txt"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(stage.context.read("src/x.txt"), "canary-3302\n");
+    answer("--revoke", "file:write(./src/*.txt)");
+    answer("--deny", "file:write(./**/a.txt)");
+    let output = stage.run(&["exec", "w", "scripts/do.sh", "other.txt"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    let said = "the denial `file:write(./**/a.txt)` can't be enforced";
+    let lift = "metier permissions w --revoke 'file:write(./**/a.txt)'";
+    assert!(
+        output.stderr.contains(said) && output.stderr.contains(lift),
+        "{}",
+        output.snapshot()
+    );
+}
+
+// case 233
+#[test]
+fn a_denied_file_is_not_read_by_another_name() {
+    let stage = SkillProject::new();
+    stage.context.write("s.pem", "canary-3302\n");
+    fs::hard_link(stage.context.path("s.pem"), stage.context.path("other.txt")).unwrap();
+    let code = "def t(input):\n    return [read_file(\"other.txt\")]\n\
+                register_tool(\"t\", \"A tool\", t)\n";
+    let front = "types: [tool]\nimplementation: {backend: starlark, entrypoint: main.star}\n\
+                 permissions: [\"file:read(./**)\"]\n";
+    stage.skill("r", front, "Text.\n");
+    stage.context.write("skills/r/main.star", code);
+    for denial in ["file:read(./s.pem)", "file:read(./*.pem)"] {
+        assert_eq!(stage.run(&["permissions", "r", "--approve"]).code, 0);
+        assert_eq!(stage.run(&["permissions", "r", "--deny", denial]).code, 0);
+        let output = stage.run(&["call", "r", "t", "{}"]);
+        let said = "other.txt is never read for a skill";
+        assert!(
+            output.code == 1 && output.stdout.contains(said),
+            "{denial}: {}",
+            output.snapshot()
+        );
+        assert!(!output.stdout.contains("canary"), "{}", output.snapshot());
+        assert_eq!(stage.run(&["permissions", "r", "--revoke"]).code, 0);
+    }
+}
+
 // case 87
 #[test]
 fn remaining_processes_are_killed_and_the_receipt_records_it() {

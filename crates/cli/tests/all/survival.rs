@@ -328,6 +328,92 @@ fn no_project_takes_all_of_the_memory_of_those_who_look_at_its_files() {
     assert!(output.stderr.contains(said), "{}", output.snapshot());
 }
 
+// case 230, 16, 22
+#[test]
+fn no_pattern_takes_all_of_the_memory_or_ends_the_program() {
+    let stage = needed!(scales());
+    let nested = |depth: usize| format!("{}a,b{}", "{".repeat(depth), "}".repeat(depth));
+    let code = format!(
+        "def t(input):\n    return len(glob(\"**/*.txt\"))\nregister_tool(\"t\", \"A tool\", t)\n\
+         def n(input):\n    return len(glob(\"{0}\"))\nregister_tool(\"n\", \"A tool\", n)\n\
+         def g(input):\n    return len(grep(\"x\", glob = \"{0}\"))\nregister_tool(\"g\", \"A tool\", g)\n",
+        nested(251)
+    );
+    starlark(&stage, "finds", &["file:read(./**)"], &code);
+    // Each pattern of a skill is different.
+    for skill in 0..20 {
+        let file = |number| format!("\"{skill}{number}{}\"", "?".repeat(940));
+        let files: Vec<String> = (0..60).map(file).collect();
+        let front = format!("triggers: {{files: [{}]}}\n", files.join(", "));
+        stage.skill(&format!("s{skill}"), &front, "Text.\n");
+    }
+    stage.context.write(".gitignore", nested(60_000));
+    stage.context.write(".git/config", "");
+    let mut nest = String::new();
+    for number in 0..40 {
+        stage
+            .context
+            .write(&format!("f{number}/.gitignore"), "?".repeat(120_000));
+        stage.context.write(&format!("f{number}/sub/x.txt"), "x\n");
+        nest += "n/";
+        for kind in [".ignore", ".gitignore"] {
+            stage
+                .context
+                .write(&format!("{nest}{kind}"), "?".repeat(120_000));
+        }
+    }
+    let output = weigh(&stage, &["select", "a task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let said = ".gitignore is not used as an ignore file";
+    assert!(output.stderr.contains(said), "{}", output.snapshot());
+    let call = |tool| {
+        weigh(
+            &stage,
+            &["--approve-skills", "finds", "call", "finds", tool, "{}"],
+        )
+    };
+    let output = call("t");
+    assert_eq!(output.stdout, "40\n", "{}", output.snapshot());
+    assert!(output.stderr.contains(said), "{}", output.snapshot());
+    for tool in ["n", "g"] {
+        let output = call(tool);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        let said = "it has more than 16 braces";
+        assert!(output.stdout.contains(said), "{}", output.snapshot());
+    }
+}
+
+// case 230, 16
+#[test]
+fn no_ignore_file_remembers_the_files_that_it_was_compared_with() {
+    let stage = needed!(scales());
+    let front = "triggers: {files: [\"**/*.rs\"], keywords: [task]}\n";
+    stage.skill("fine", front, "Text.\n");
+    let work = stage.context.work();
+    let mut seed = 1_u64;
+    for folder in 0..200 {
+        // An automaton for it has a state for each text of a hundred letters.
+        let pattern = format!("*a{}b\n", "?".repeat(100));
+        stage
+            .context
+            .write(&format!("f{folder}/.gitignore"), pattern);
+        stage.context.write(&format!("f{folder}/sub/x.rs"), "x\n");
+        for _ in 0..50 {
+            let letter = |_| {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                if seed & 1 == 0 { 'a' } else { 'c' }
+            };
+            let name: String = (0..250).map(letter).collect();
+            symlink("x", work.join(format!("f{folder}/{name}"))).unwrap();
+        }
+    }
+    let output = weigh(&stage, &["select", "a task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(output.stdout.contains("fine"), "{}", output.snapshot());
+}
+
 /// The peak memory of a running process, in kilobytes.
 fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();

@@ -123,6 +123,55 @@ fn a_skill_that_was_invoked_does_nothing_more_for_one_whose_permission_is_revoke
     runtime.end().unwrap();
 }
 
+/// A model with a bug: before its permission is checked, or after.
+struct Panicking {
+    early: bool,
+}
+
+impl Model for Panicking {
+    fn target(&self, _: Option<&str>) -> ActTarget {
+        assert!(!self.early, "a bug");
+        "default".into()
+    }
+
+    fn answer(&self, _: &str, _: Option<&str>, _: Option<&str>) -> Result<String, DelegateError> {
+        panic!("a bug")
+    }
+}
+
+// case 238
+#[test]
+fn a_bug_of_the_host_completes_the_receipts_and_leaves_the_skill_ready() {
+    for early in [true, false] {
+        let live = Live::new();
+        let asks = tool("return llm(\"x\") if input[\"ask\"] else \"done\"");
+        live.skill("a", TOOL, &["llm:call"], ("main.star", &asks));
+        permissions(&live, "a", &["--approve"]);
+        let runtime = live.open(&[], "s");
+        let runtime = runtime.with_model(Arc::new(Panicking { early }));
+        runtime.activate("a").unwrap();
+        let called = runtime.call("a", "t", &json!({"ask": true})).unwrap();
+        let output = called.output.to_string();
+        assert!(output.contains("a bug in metier"), "{output}");
+        let receipts = lines(&called.receipts);
+        let begun = |line: &String| line.contains("begun");
+        assert!(!receipts.iter().any(begun), "{receipts:?}");
+        let failed = |act: &str| {
+            let failed = |line: &&String| line.contains(act) && line.contains("error");
+            receipts.iter().filter(failed).count()
+        };
+        let expected = (1, usize::from(!early));
+        assert_eq!(
+            (failed("tool:call"), failed("llm:call")),
+            expected,
+            "{receipts:?}"
+        );
+        let called = runtime.call("a", "t", &json!({"ask": false})).unwrap();
+        assert_eq!(called.output, "done");
+        runtime.end().unwrap();
+    }
+}
+
 /// A skill that writes a file, in a session in which it was approved and started.
 fn writing(live: &Live) -> Runtime {
     let writes = tool("write_file(\"out.txt\", \"x\")\nreturn \"done\"");

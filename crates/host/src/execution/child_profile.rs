@@ -10,6 +10,7 @@ use std::{
 use metier_model::{
     Permission, Scope, Want,
     scope::{Anchor, PathPattern, Reach},
+    text::{shell_word, visible},
 };
 
 use rustix::fs::{FlockOperation, flock};
@@ -40,6 +41,9 @@ pub(super) enum ProgramKind<'a> {
 
 /// How many files a pattern is matched against before the match is abandoned.
 const MAX_MATCHED: usize = 20_000;
+/// How many files are compared with the pattern of a denial, and how many it may name.
+const MAX_COMPARED: usize = 100_000;
+const MAX_NAMED: usize = 1_000;
 /// The folder, below the temporary files, of folders that children only read.
 const KEPT: &str = "kept";
 
@@ -140,6 +144,7 @@ pub(super) fn remove_abandoned(temporary: &Path) {
 impl ActExecutor {
     /// The sandbox profile of the grant.
     pub(super) fn profile(&self, runs: ProgramKind<'_>) -> Result<SandboxProfile, ExecutionError> {
+        self.check_denials()?;
         let mut read = system_read(&self.path_folders(), self.host.home.as_deref());
         read.extend(self.skill.folder.as_deref().map(Path::to_owned));
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
@@ -365,15 +370,61 @@ impl ActExecutor {
         places
     }
 
-    /// Places that the user denied within allowed ones. For a pattern, its whole folder.
+    /// Places that the user denied within allowed ones. A denied file can't be read if it exists now, so a pattern becomes the files that
+    /// it names. Nor can it be made, so for writing a pattern becomes its whole folder.
     pub(super) fn refused(&self, permission: Permission) -> Vec<PathBuf> {
         let denied = self.grant.denied().iter();
         let denied = denied.filter(|want| want.permission == permission);
         let places = denied.filter_map(|want: &Want| match want.reach() {
-            Scope::Paths(pattern) => self.anchored(&pattern),
+            Scope::Paths(pattern) => {
+                let folder = self.anchored(&pattern)?;
+                let names_files = permission == Permission::FileRead && is_selective(&pattern);
+                let named = names_files.then(|| named_by(&pattern, &folder)).flatten();
+                Some(named.unwrap_or_else(|| vec![folder]))
+            }
             _ => None,
         });
-        places.collect()
+        places.flatten().collect()
+    }
+
+    /// Refuses a denial by a pattern that can't be enforced for a child.
+    fn check_denials(&self) -> Result<(), ExecutionError> {
+        let is_written = |folder: &Path| {
+            self.grant.fence().any(|want| match want.reach() {
+                Scope::Paths(pattern) if want.permission == Permission::FileWrite => self
+                    .anchored(&pattern)
+                    .is_some_and(|place| place.starts_with(folder)),
+                _ => false,
+            })
+        };
+        for want in self.grant.denied() {
+            let Scope::Paths(pattern) = want.reach() else {
+                continue;
+            };
+            let Some(folder) = self.anchored(&pattern).filter(|_| is_selective(&pattern)) else {
+                continue;
+            };
+            let why = match want.permission {
+                Permission::FileRead if named_by(&pattern, &folder).is_none() => {
+                    "too many files would have to be compared with it"
+                }
+                Permission::FileWrite if is_written(&folder) => {
+                    "it can name new files in a folder that the program may write"
+                }
+                _ => continue,
+            };
+            let denial = want.to_string();
+            return Err(ExecutionError::Denial {
+                lift: format!(
+                    "metier permissions {} --revoke {}",
+                    shell_word(&self.grant.identity().skill),
+                    shell_word(&visible(&denial)),
+                ),
+                denial: visible(&denial).into_owned(),
+                why,
+            });
+        }
+        Ok(())
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -582,6 +633,46 @@ fn repositories_below(root: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Whether a pattern names some of the files in its folder.
+fn is_selective(pattern: &PathPattern) -> bool {
+    pattern.fixed().1 == Reach::Some
+}
+
+/// The existing files and folders that the pattern of a denial names. `None` if there are too many to compare.
+fn named_by(pattern: &PathPattern, folder: &Path) -> Option<Vec<PathBuf>> {
+    let text = pattern.to_string();
+    let deepest = match text.contains("**") {
+        true => usize::MAX,
+        false => text.matches('/').count(),
+    };
+    let names = pattern.fixed().0.into_iter().map(str::to_owned);
+    let mut open = vec![(folder.to_owned(), names.collect::<Vec<String>>())];
+    let (mut named, mut left) = (Vec::new(), MAX_COMPARED);
+    while let Some((folder, mut names)) = open.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                // A child could make a folder readable that we can't read.
+                let is_folder = error.kind() == io::ErrorKind::PermissionDenied;
+                named.extend(is_folder.then_some(folder));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
+            left = left.checked_sub(1)?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+            let all: Vec<&str> = names.iter().map(String::as_str).collect();
+            if pattern.matches(&all) {
+                named.push(entry.path());
+            } else if names.len() < deepest && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push((entry.path(), names.clone()));
+            }
+            names.pop();
+        }
+    }
+    (named.len() <= MAX_NAMED).then_some(named)
 }
 
 /// All files below a folder whose names match, without following links.

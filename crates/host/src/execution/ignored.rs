@@ -12,9 +12,20 @@ use crate::execution::files;
 /// Ignore files by priority.
 pub(super) const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
-/// The rules for the entries of a folder, from the ignore files in it and in all folders above.
-pub(super) fn rules_for(reader: &mut IgnoreReader, folder: &Path) -> Option<Rc<IgnoreRules>> {
-    let mut folders: Vec<&Path> = folder.ancestors().collect();
+/// The rules for the entries of a folder, from the ignore files in it and in the folders above, up to the project or, outside it, to the
+/// top of the repository. Further up they could be another user's: anyone can write in `/tmp`.
+pub(super) fn rules_for(
+    reader: &mut IgnoreReader,
+    folder: &Path,
+    project: &Path,
+) -> Option<Rc<IgnoreRules>> {
+    let is_top = |above: &&Path| match folder.starts_with(project) {
+        true => *above == project,
+        false => files::is_there(&above.join(".git")),
+    };
+    let top = folder.ancestors().find(is_top).unwrap_or(folder);
+    let within = |above: &&Path| above.starts_with(top);
+    let mut folders: Vec<&Path> = folder.ancestors().take_while(within).collect();
     folders.reverse();
     let into = |rules, folder: &&Path| below(reader, folder, rules);
     folders.iter().fold(None, into)

@@ -139,6 +139,19 @@ pub enum ExecutionError {
     /// The approved name is a link that points elsewhere.
     #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
+    /// A denial by a pattern that can't be enforced for a child.
+    #[error("the denial `{denial}` can't be enforced for a program: {why}; to lift it: {lift}")]
+    Denial {
+        /// The denied permission.
+        denial: String,
+        /// Why its pattern can't be enforced.
+        why: &'static str,
+        /// The command that lifts it.
+        lift: String,
+    },
+    /// Metier itself failed.
+    #[error("metier failed, which is a bug in metier")]
+    Panicked,
     /// The receipt for the start of the act can't be written.
     #[error("{0}")]
     NotWritten(String),
@@ -217,6 +230,7 @@ impl ExecutionError {
             self,
             Self::Never { .. }
                 | Self::Link(_)
+                | Self::Denial { .. }
                 | Self::Git(..)
                 | Self::GitOption { .. }
                 | Self::Changed

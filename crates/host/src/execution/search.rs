@@ -22,7 +22,7 @@ use std::{
 };
 
 use globset::{GlobBuilder, GlobMatcher};
-use metier_model::{IgnoreReader, IgnoreRules};
+use metier_model::{IgnoreReader, IgnoreRules, PatternBudget};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::{
@@ -153,7 +153,7 @@ impl ActExecutor {
                 unused: Vec::new(),
             });
         }
-        let mut walk = SearchWalk::new(folder, hidden, &never);
+        let mut walk = SearchWalk::new(folder, &self.grant.terms().project, hidden, &never);
         while let Some((path, kind)) = walk.next() {
             if Instant::now() > until {
                 walk.truncated = true;
@@ -207,7 +207,7 @@ struct OpenFolder {
 }
 
 impl<'n> SearchWalk<'n> {
-    fn new(folder: &Path, hidden: bool, never: &'n DeniedPlaces) -> Self {
+    fn new(folder: &Path, project: &Path, hidden: bool, never: &'n DeniedPlaces) -> Self {
         let mut walk = Self {
             open: Vec::new(),
             never,
@@ -217,7 +217,7 @@ impl<'n> SearchWalk<'n> {
             left: MAX_ENTRIES,
             truncated: false,
         };
-        let rules = ignored::rules_for(&mut walk.ignore, folder);
+        let rules = ignored::rules_for(&mut walk.ignore, folder, project);
         walk.open(folder, rules);
         walk
     }
@@ -285,6 +285,9 @@ fn names_hidden(pattern: &str) -> bool {
 
 fn glob(pattern: &str) -> Result<GlobMatcher, ExecutionError> {
     check(pattern)?;
+    // The compiler panics where a pattern is too large for it.
+    let accepted = PatternBudget::default().accept(pattern);
+    accepted.map_err(|excess| unclear(pattern, &excess))?;
     let plain = pattern.strip_prefix("./").unwrap_or(pattern);
     let glob = GlobBuilder::new(plain).literal_separator(true).build();
     glob.map(|glob| glob.compile_matcher())

@@ -4,6 +4,7 @@ use std::{
     cell::OnceCell,
     collections::HashSet,
     ffi::{OsStr, OsString},
+    fs::Metadata,
     mem::MaybeUninit,
     os::{
         fd::AsFd,
@@ -188,7 +189,7 @@ pub(crate) fn is_below(path: &Path, place: &Path, names: NameSet) -> bool {
 pub(crate) struct DeniedPlaces {
     exact: HashSet<PathBuf>,
     folded: HashSet<OsString>,
-    /// The places as objects: file systems fold more letters than those of ASCII.
+    /// The places as objects: a file can have several names, and file systems fold more letters than those of ASCII.
     objects: OnceCell<HashSet<(u64, u64)>>,
 }
 
@@ -220,29 +221,34 @@ impl DeniedPlaces {
             return true;
         }
         if names == NameSet::Exact {
-            return false;
+            // A file can have other names.
+            let found = path.symlink_metadata().ok();
+            let linked = found.filter(|found| found.is_file() && found.nlink() > 1);
+            return linked.is_some_and(|found| self.objects().contains(&object(&found)));
         }
         let folded = names.compared(path.as_os_str());
         let mut above = Path::new(&folded).ancestors();
         if above.any(|above| self.folded.contains(above.as_os_str())) {
             return true;
         }
-        let known = || {
-            self.exact
-                .iter()
-                .filter_map(|place| object(place))
-                .collect()
-        };
-        let objects = self.objects.get_or_init(known);
-        path.ancestors()
-            .any(|above| object(above).is_some_and(|object| objects.contains(&object)))
+        let mut above = path
+            .ancestors()
+            .filter_map(|above| above.symlink_metadata().ok());
+        above.any(|found| self.objects().contains(&object(&found)))
+    }
+
+    fn objects(&self) -> &HashSet<(u64, u64)> {
+        self.objects.get_or_init(|| {
+            let places = self.exact.iter();
+            let found = places.filter_map(|place| place.symlink_metadata().ok());
+            found.map(|found| object(&found)).collect()
+        })
     }
 }
 
-/// The device and the inode of a path that exists.
-fn object(path: &Path) -> Option<(u64, u64)> {
-    let found = path.symlink_metadata().ok()?;
-    Some((found.dev(), found.ino()))
+/// The device and the inode of a file.
+fn object(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 #[cfg(test)]
@@ -272,7 +278,7 @@ mod tests {
         fs::create_dir(at("Secrets")).unwrap();
         fs::write(at("Secrets/key"), "").unwrap();
         fs::write(at("straße"), "").unwrap();
-        // On a disk that folds names, these are two names of one file.
+        // Two names of one file, as on a disk that folds names.
         fs::hard_link(at("straße"), at("STRASSE")).unwrap();
         let denied = DeniedPlaces::new(vec![at("Secrets"), at("straße")]);
         for (path, exact, folded) in [
@@ -280,7 +286,7 @@ mod tests {
             ("Secrets/key", true, true),
             ("SECRETS", false, true),
             ("secrets/deep/missing", false, true),
-            ("STRASSE", false, true),
+            ("STRASSE", true, true),
             ("Secrets2", false, false),
             ("missing", false, false),
         ] {

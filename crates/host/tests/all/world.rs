@@ -602,6 +602,24 @@ fn ignore_files_count_as_they_do_for_others() {
     assert_eq!(place.find("project/sub", "**").0, ["keep.log"]);
 }
 
+// case 164
+#[test]
+fn ignore_files_above_the_project_or_the_repository_belong_to_others() {
+    let place = Place::new(&["file:read(OUTSIDE/**)", "file:read(./**)"], &[]);
+    place.file(".gitignore", "*.md\n");
+    place.file(".ignore", "*.md\n");
+    for folder in ["project", "outside", "outside/repository"] {
+        place.file(&format!("{folder}/sub/x.md"), "");
+        assert_eq!(place.find(&format!("{folder}/sub"), "*").0, ["x.md"]);
+    }
+    place.file("outside/repository/.git/HEAD", "");
+    place.file("outside/repository/.gitignore", "*.md\n");
+    place.file("project/.gitignore", "*.md\n");
+    for folder in ["project", "outside/repository"] {
+        assert_eq!(place.find(&format!("{folder}/sub"), "*").0, [""; 0]);
+    }
+}
+
 // case 22, 164
 #[test]
 fn a_million_names_and_endless_folders_are_omitted_in_time() {

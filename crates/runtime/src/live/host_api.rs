@@ -23,7 +23,7 @@ use metier_sdk::wire::{
 use serde_json::{Value, json};
 
 use super::{Active, Runtime, SkillLine, invoke::SkillCall};
-use crate::granted_skill::{ActError, DelegateError};
+use crate::granted_skill::{ActError, DelegateError, caught};
 
 /// The maximum size of a file that a skill reads.
 const MAX_TEXT: u64 = 4 << 20;
@@ -49,6 +49,13 @@ impl SkillHost for HostApi<'_> {
     }
 
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {
+        let bug = || failed("bug", ExecutionError::Panicked.to_string());
+        caught(|| self.answer(request)).unwrap_or_else(|| Err(bug()))
+    }
+}
+
+impl HostApi<'_> {
+    fn answer(&self, request: HostRequest) -> Result<Value, RpcError> {
         match request {
             HostRequest::ReadFile { path } => self.read(&path),
             HostRequest::WriteFile { path, content } => {
@@ -103,9 +110,7 @@ impl SkillHost for HostApi<'_> {
             }
         }
     }
-}
 
-impl HostApi<'_> {
     fn act(&self, act: &Act) -> Result<ActResult, RpcError> {
         self.skill.worker.act(act).map_err(|error| wrong(&error))
     }
