@@ -120,9 +120,7 @@ impl CommandFinder {
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
         let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
         self.is_open |= words.iter().any(PossibleWord::is_value);
-        let has_git =
-            |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
-        if words.iter().any(has_git) {
+        if words.iter().any(|word| git_subcommand(word).is_some()) {
             self.push(spelt_out(words.clone()), begins);
         }
         self.push(words, begins);
@@ -149,7 +147,7 @@ impl CommandFinder {
             has_targets: last.is_some_and(|name| has(TARGETS, &name)),
             ..PossibleCommand::new(words_of())
         });
-        if first.literal().is_some_and(is_git_program) {
+        if git_subcommand(&possible(first)).is_some() {
             let words: Vec<PossibleWord> = words_of();
             self.found.push(PossibleCommand::new(spelt_out(words)));
         }
@@ -638,29 +636,29 @@ fn joined(words: &[ShellWord]) -> ShellWord {
     }
 }
 
-/// `git-push` is `git push` in one word.
-fn is_git_program(text: &str) -> bool {
-    let name = text.rsplit('/').next().unwrap_or_default();
-    name.starts_with("git-")
+/// `git-push` is `git push` in one word, in any folder. The name of a pattern is compared in the same way: `gi[t]-pus[h]`.
+fn git_subcommand(word: &PossibleWord) -> Option<PossibleWord> {
+    let (PossibleWord::Known(path) | PossibleWord::Partly { pattern: path, .. }) = word else {
+        return None;
+    };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (program, subcommand) = name.split_once('-')?;
+    let is_value = word.is_value();
+    let [program, subcommand] = [program, subcommand].map(|part| match part.contains('*') {
+        true => PossibleWord::Partly {
+            pattern: part.into(),
+            is_value,
+        },
+        false => PossibleWord::Known(part.into()),
+    });
+    (name.starts_with('g') && program.could_be("git")).then_some(subcommand)
 }
 
 /// The words, with each program like `git-push` in two: `git push`.
 fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
-    let split = |word: PossibleWord| {
-        let name = match &word {
-            PossibleWord::Known(text) => text
-                .rsplit('/')
-                .next()
-                .and_then(|name| name.strip_prefix("git-")),
-            _ => None,
-        };
-        match name {
-            Some(name) => vec![
-                PossibleWord::Known("git".into()),
-                PossibleWord::Known(name.into()),
-            ],
-            None => vec![word],
-        }
+    let split = |word: PossibleWord| match git_subcommand(&word) {
+        Some(subcommand) => vec![PossibleWord::Known("git".into()), subcommand],
+        None => vec![word],
     };
     words.into_iter().flat_map(split).collect()
 }
