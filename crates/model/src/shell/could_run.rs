@@ -218,10 +218,17 @@ impl CommandFinder {
                     code.iter().map(|word| with_texts(word, apart)).collect();
                 self.any_of(&code, CommandStart::Anywhere);
             }
-            RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
-                self.command(words.get(at..).unwrap_or_default(), depth + 1);
+            RunArguments::File { at } => {
+                let file = words.get(at..).unwrap_or_default();
+                match words[at - 1].literal() {
+                    Some("-m") => {
+                        self.command(file, depth + 1);
+                    }
+                    _ => self.file(file),
+                }
+                // Options before it can load files: `node -r x.js y.js`.
+                self.any_of(&words[1..at], CommandStart::Anywhere);
             }
-            RunArguments::File { at } => self.file(words.get(at..).unwrap_or_default()),
             RunArguments::Unclear if program.starts_with("fd") => {
                 let mut given: Vec<ShellWord> =
                     words[1..].iter().map(|word| filled(word, "{")).collect();
