@@ -167,7 +167,10 @@ impl CommandFinder {
             "xargs" => self.xargs(words, depth),
             "parallel" => self.parallel(words),
             "eval" => self.code(&joined(&words[1..]), depth),
-            "trap" => self.code(words.get(1).unwrap_or(&ShellWord::default()), depth),
+            "trap" => {
+                let code = words[1..].iter().find(|word| word.literal() != Some("--"));
+                self.code(code.unwrap_or(&ShellWord::default()), depth);
+            }
             _ if has(NEVER, program) || is_data(words) => return Runs::Nothing,
             _ if has(SHELLS, program) => self.shell(words, depth),
             _ if has(TEXTS, program) || has(TARGETS, program) => {
@@ -287,7 +290,13 @@ impl CommandFinder {
             let letters = &text[1..];
             match text {
                 "-" | "--" => break,
-                "--init-file" | "--rcfile" => at += 1,
+                "--init-file" | "--rcfile" | "-init-file" | "-rcfile" => {
+                    self.any_of(
+                        words.get(at..=at).unwrap_or_default(),
+                        CommandStart::Anywhere,
+                    );
+                    at += 1;
+                }
                 _ if letters.starts_with('-') => {}
                 _ if !letters.bytes().all(|b| b.is_ascii_alphabetic()) => {
                     return self.any_of(&words[1..], CommandStart::AnywhereGlued);
@@ -556,7 +565,8 @@ impl CommandFinder {
     /// A value counts as a command if programs are known to run that variable, or if it contains a substitution: arithmetic evaluates
     /// `a[$(id)]`.
     fn variable(&mut self, name: &str, word: &ShellWord, value: Vec<PossibleWord>, is_local: bool) {
-        let is_command = !is_local && COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
+        let ends = |end: &str| name.ends_with(end);
+        let is_command = !is_local && (name == "ENV" || COMMAND_VARIABLES.split(' ').any(ends));
         let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
         if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
             self.any_git();

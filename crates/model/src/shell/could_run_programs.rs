@@ -159,7 +159,7 @@ pub(super) const TEXTS: &str = "\
 pub(super) const TARGETS: &str =
     "ant bmake gmake gradle gradlew just make mvn mvnw ninja nox rake remake scons tox";
 
-/// Names of variables whose value other programs run, by their ends.
+/// Names of variables whose value other programs run, or whose files, by their ends.
 pub(super) const COMMAND_VARIABLES: &str = "\
-    ASKPASS BASH_ENV BROWSER CC CMD COMMAND CXX DIFF EDITOR LESS LESSCLOSE LESSOPEN LINKER MAKEFLAGS OPENER PAGER PS4 RUNNER SHELL SSH \
-    VISUAL WRAPPER";
+    ASKPASS BASH_ENV BROWSER CC CMD COMMAND CXX DIFF EDITOR LD_AUDIT LD_PRELOAD LESS LESSCLOSE LESSOPEN LINKER MAKEFILES MAKEFLAGS \
+    NODE_OPTIONS OPENER PAGER PERL5DB PERL5OPT PS4 PYTHONSTARTUP RSH RUBYOPT RUNNER SHELL SSH TAR_OPTIONS VISUAL WRAPPER";
