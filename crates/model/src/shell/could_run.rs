@@ -18,7 +18,7 @@
 
 use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
-    TEXTS, behind_git_options, data_subcommands, has_running_option,
+    TEXTS, behind_git_options, data_subcommands, git_subcommand, has_running_option, spelt_out,
 };
 use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
 use super::listed_programs::SHELLS;
@@ -651,33 +651,6 @@ fn joined(words: &[ShellWord]) -> ShellWord {
         Some(texts) => ShellWord::text(texts.join(" ")),
         None => unknown(),
     }
-}
-
-/// `git-push` is `git push` in one word, in any folder. The name of a pattern is compared in the same way: `gi[t]-pus[h]`.
-fn git_subcommand(word: &PossibleWord) -> Option<PossibleWord> {
-    let (PossibleWord::Known(path) | PossibleWord::Partly { pattern: path, .. }) = word else {
-        return None;
-    };
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let (program, subcommand) = name.split_once('-')?;
-    let is_value = word.is_value();
-    let [program, subcommand] = [program, subcommand].map(|part| match part.contains('*') {
-        true => PossibleWord::Partly {
-            pattern: part.into(),
-            is_value,
-        },
-        false => PossibleWord::Known(part.into()),
-    });
-    (name.starts_with('g') && program.could_be("git")).then_some(subcommand)
-}
-
-/// The words, with each program like `git-push` in two: `git push`.
-fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
-    let split = |word: PossibleWord| match git_subcommand(&word) {
-        Some(subcommand) => vec![PossibleWord::Known("git".into()), subcommand],
-        None => vec![word],
-    };
-    words.into_iter().flat_map(split).collect()
 }
 
 /// The possible values of a word when the line runs.

@@ -3,6 +3,7 @@
 use super::ShellWord;
 use super::listed::{has, literal_start};
 use super::programs::is_marked;
+use crate::scope::PossibleWord;
 
 /// The options of git before its subcommand that are followed by a value, and those without one.
 const GIT_VALUES: &str = "-C -c --attr-source --config-env --git-dir --namespace --work-tree";
@@ -141,6 +142,33 @@ pub(super) fn behind_git_options(words: &[ShellWord]) -> usize {
         at += if has(GIT_VALUES, &start) { 2 } else { 1 };
     }
     at.min(words.len())
+}
+
+/// `git-push` is `git push` in one word, in any folder. The name of a pattern is compared in the same way: `gi[t]-pus[h]`.
+pub(super) fn git_subcommand(word: &PossibleWord) -> Option<PossibleWord> {
+    let (PossibleWord::Known(path) | PossibleWord::Partly { pattern: path, .. }) = word else {
+        return None;
+    };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (program, subcommand) = name.split_once('-')?;
+    let is_value = word.is_value();
+    let [program, subcommand] = [program, subcommand].map(|part| match part.contains('*') {
+        true => PossibleWord::Partly {
+            pattern: part.into(),
+            is_value,
+        },
+        false => PossibleWord::Known(part.into()),
+    });
+    (name.starts_with('g') && program.could_be("git")).then_some(subcommand)
+}
+
+/// The words, with each program like `git-push` in two: `git push`.
+pub(super) fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
+    let split = |word: PossibleWord| match git_subcommand(&word) {
+        Some(subcommand) => vec![PossibleWord::Known("git".into()), subcommand],
+        None => vec![word],
+    };
+    words.into_iter().flat_map(split).collect()
 }
 
 /// Whether an option makes git run something: `-c` before the subcommand, `rebase -x`, `grep -O`.
