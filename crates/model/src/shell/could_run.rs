@@ -67,10 +67,14 @@ impl CommandFinder {
     pub(super) fn of(line: &ShellLine) -> Self {
         let line = line.decoded();
         let texts = || line.commands.iter().flat_map(texts);
+        let is_file = |op| matches!(op, RedirectOp::Read | RedirectOp::ReadWrite);
+        let redirects = || line.commands.iter().flat_map(|simple| &simple.redirects);
+        let files = || redirects().filter(|one| is_file(one.op));
+        let inputs = || texts().chain(files().map(|redirect| &redirect.target));
         let assignments = line.commands.iter().flat_map(|simple| &simple.assignments);
         let values = assignments.map(|assignment| &assignment.value);
         let mut finder = Self {
-            limit: PASSES * (PASSES + size(texts().chain(values))),
+            limit: PASSES * (PASSES + size(inputs().chain(values))),
             ..Self::default()
         };
         finder.line(&line, 0);
@@ -81,7 +85,7 @@ impl CommandFinder {
         let unquoted = |text: &str| unescaped(text).replace(['"', '\''], "");
         for read in [&unescaped as &dyn Fn(&str) -> String, &unquoted] {
             if finder.reads_input {
-                let input = texts().flat_map(|word| pieces(&with_texts(word, read)));
+                let input = inputs().flat_map(|word| pieces(&with_texts(word, read)));
                 finder.push(input.collect(), CommandStart::Anywhere);
             }
         }
@@ -120,6 +124,8 @@ impl CommandFinder {
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
         let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
         self.is_open |= words.iter().any(PossibleWord::is_value);
+        let last = words.last().and_then(PossibleWord::known);
+        self.reads_input |= last.is_some_and(|text| has(SHELLS, &base(text)));
         if words.iter().any(|word| git_subcommand(word).is_some()) {
             self.push(spelt_out(words.clone()), begins);
         }
@@ -239,7 +245,8 @@ impl CommandFinder {
                 self.any_of(&given, CommandStart::AnywhereGlued);
             }
             RunArguments::Unclear => {
-                self.reads_input |= words.len() == 1 || has("at batch", program);
+                let is_option = |word: &ShellWord| literal_start(word).starts_with('-');
+                self.reads_input |= words[1..].iter().all(is_option) || has("at batch", program);
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 if is_wrapper(program) || is_runner(program) {
                     self.unknown_program(&words[1..]);
