@@ -82,12 +82,11 @@ impl CommandFinder {
             let assigned = std::mem::take(&mut finder.assigned);
             finder.push(assigned, CommandStart::Anywhere);
         }
-        let unquoted = |text: &str| unescaped(text).replace(['"', '\''], "");
-        for read in [&unescaped as &dyn Fn(&str) -> String, &unquoted] {
-            if finder.reads_input {
-                let input = inputs().flat_map(|word| pieces(&with_texts(word, read)));
-                finder.push(input.collect(), CommandStart::Anywhere);
-            }
+        if finder.reads_input {
+            let decoded = inputs().map(|word| with_texts(word, unescaped));
+            finder.any_of(&decoded.collect::<Vec<_>>(), CommandStart::Anywhere);
+            let input: Vec<ShellWord> = inputs().cloned().collect();
+            finder.any_of(&input, CommandStart::Anywhere);
         }
         finder
     }
@@ -122,21 +121,25 @@ impl CommandFinder {
 
     /// Any of the words, and of the words in their text, could begin a command.
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
-        let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
-        self.is_open |= words.iter().any(PossibleWord::is_value);
-        let last = words.last().and_then(PossibleWord::known);
-        self.reads_input |= last.is_some_and(|text| has(SHELLS, &base(text)));
-        if words.iter().any(|word| git_subcommand(word).is_some()) {
-            self.push(spelt_out(words.clone()), begins);
+        for words in readings(words) {
+            self.is_open |= words.iter().any(PossibleWord::is_value);
+            let last = words.last().and_then(PossibleWord::known);
+            self.reads_input |= last.is_some_and(|text| has(SHELLS, &base(text)));
+            if words.iter().any(|word| git_subcommand(word).is_some()) {
+                self.push(spelt_out(words.clone()), begins);
+            }
+            self.push(words, begins);
         }
-        self.push(words, begins);
     }
 
-    /// A text of several words could be a command, but no single word.
+    /// A text of several words could be a command, but no single word. The signs before a command of make belong to no program.
     fn texts(&mut self, words: &[ShellWord]) {
+        let recipe = |text: &str| text.replace(['@', '+'], ";").replace(";-", ";");
         for word in words {
-            let pieces = pieces(word);
-            if pieces.len() > 1 {
+            let mut all = readings(std::slice::from_ref(word));
+            all.extend(readings(&[with_texts(word, recipe)]).pop());
+            all.dedup();
+            for pieces in all.into_iter().filter(|pieces| pieces.len() > 1) {
                 self.push(pieces, CommandStart::AnywhereGlued);
             }
         }
@@ -485,19 +488,22 @@ impl CommandFinder {
         if key.starts_with("include") || (alias.is_some() && setting.literal().is_none()) {
             return self.any_git();
         }
-        let value: Vec<PossibleWord> = pieces(setting).into_iter().skip(1).collect();
-        let Some(alias) = alias else {
-            return self.push(value, CommandStart::AnywhereGlued);
-        };
         let is_name = |word: &&ShellWord| {
-            word.literal()
-                .is_some_and(|text| text.eq_ignore_ascii_case(alias))
+            let text = word.literal();
+            text.is_some_and(|text| alias.is_some_and(|alias| text.eq_ignore_ascii_case(alias)))
         };
-        let rest = words.iter().filter(|word| !is_name(word)).map(possible);
-        let git = PossibleWord::Known("git".into());
-        let words = std::iter::once(git).chain(value).chain(rest).collect();
-        // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
-        self.push(words, CommandStart::AnywhereGlued);
+        for pieces in readings(std::slice::from_ref(setting)) {
+            let value = pieces.into_iter().skip(1);
+            if alias.is_none() {
+                self.push(value.collect(), CommandStart::AnywhereGlued);
+                continue;
+            }
+            let rest = words.iter().filter(|word| !is_name(word)).map(possible);
+            let git = PossibleWord::Known("git".into());
+            let words = std::iter::once(git).chain(value).chain(rest).collect();
+            // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
+            self.push(words, CommandStart::AnywhereGlued);
+        }
     }
 
     /// Any subcommand of git.
@@ -542,8 +548,7 @@ impl CommandFinder {
         for assignment in &simple.assignments {
             let is_local =
                 simple.words.is_empty() && assignment.name.bytes().all(|b| !b.is_ascii_uppercase());
-            let value = &assignment.value;
-            self.variable(&assignment.name, value, pieces(value), is_local);
+            self.variable(&assignment.name, &assignment.value, 0, is_local);
         }
     }
 
@@ -564,29 +569,31 @@ impl CommandFinder {
             let Some((name, _)) = text.split_once('=') else {
                 continue;
             };
-            let value = pieces(word).into_iter().skip(1).collect();
-            self.variable(name, word, value, false);
+            self.variable(name, word, 1, false);
         }
     }
 
     /// A value counts as a command if programs are known to run that variable, or if it contains a substitution: arithmetic evaluates
-    /// `a[$(id)]`.
-    fn variable(&mut self, name: &str, word: &ShellWord, value: Vec<PossibleWord>, is_local: bool) {
+    /// `a[$(id)]`. It begins behind this number of pieces.
+    fn variable(&mut self, name: &str, word: &ShellWord, before: usize, is_local: bool) {
         let ends = |end: &str| name.ends_with(end);
         let is_command = !is_local && (name == "ENV" || COMMAND_VARIABLES.split(' ').any(ends));
-        let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
-        if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
-            self.any_git();
-        }
-        if is_command && value.first() == Some(&PossibleWord::Any) {
-            self.found.push(PossibleCommand::anything());
-        }
         let is_evaluated =
             |text: &str| text.contains("$(") || (text.contains('[') && text.contains('`'));
-        if is_command || word.literal().is_some_and(is_evaluated) {
-            self.push(value.clone(), CommandStart::Anywhere);
+        for pieces in readings(std::slice::from_ref(word)) {
+            let value: Vec<PossibleWord> = pieces.into_iter().skip(before).collect();
+            let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
+            if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
+                self.any_git();
+            }
+            if is_command && value.first() == Some(&PossibleWord::Any) {
+                self.found.push(PossibleCommand::anything());
+            }
+            if is_command || word.literal().is_some_and(is_evaluated) {
+                self.push(value.clone(), CommandStart::Anywhere);
+            }
+            self.assigned.extend(value);
         }
-        self.assigned.extend(value);
     }
 }
 
@@ -721,6 +728,18 @@ fn is_several(part: &WordPart) -> bool {
 
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter)
+}
+
+/// The words in the text of these words: as they are, and without quotes, as a shell would read the text.
+fn readings(words: &[ShellWord]) -> Vec<Vec<PossibleWord>> {
+    let unquoted = |text: &str| text.replace(['"', '\'', '\\'], "");
+    let read = words.iter().map(|word| with_texts(word, unquoted));
+    let mut readings = vec![
+        words.iter().flat_map(pieces).collect(),
+        read.flat_map(|word| pieces(&word)).collect(),
+    ];
+    readings.dedup();
+    readings
 }
 
 /// The words of a word, if a program treated it as a command line or as the value of an option.
