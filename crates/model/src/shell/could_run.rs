@@ -18,9 +18,10 @@
 
 use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
-    TEXTS, behind_git_options, data_subcommands, git_subcommand, has_running_option, spelt_out,
+    TEXTS, behind_git_options, data_subcommands, git_subcommand, has_running_option, is_quiet,
+    spelt_out,
 };
-use super::listed::{has, is_data, literal_start, named_program, runs_nothing};
+use super::listed::{has, is_data, literal_start, named_program};
 use super::listed_programs::SHELLS;
 use super::programs::{base, is_runner, is_sometimes, is_wrapper, runs};
 use super::word::unescaped;
@@ -207,19 +208,20 @@ impl CommandFinder {
                 self.command(&words[at..], depth + 1);
             }
             RunArguments::Code { until } => {
-                // Perl runs a file name that ends in `|`.
-                let until = if program == "perl" {
-                    words.len()
-                } else {
-                    until + 1
+                // Perl runs a file name that ends in `|`, and sed accepts options behind its files.
+                let is_last = program == "perl" || until >= words.len();
+                let until = if is_last { words.len() } else { until + 1 };
+                let (code, data) = words[1..].split_at(until - 1);
+                let options = data
+                    .iter()
+                    .filter(|word| literal_start(word).starts_with('-'));
+                let known = |part: &WordPart| match part {
+                    WordPart::Literal { text, .. } => text.clone(),
+                    _ => "0".to_owned(),
                 };
-                let code = words.get(1..until).unwrap_or_default();
-                let is_option = |text: &str| {
-                    let at = text.find(['e', 'E', 'M', ' ']);
-                    text.starts_with('-') && at.is_none_or(|at| at + 1 == text.len())
-                };
-                let is_text = |text: &str| is_option(text) || runs_nothing(program, text);
-                if code.iter().filter_map(ShellWord::literal).all(is_text) {
+                let text = |word: &ShellWord| word.parts().iter().map(known).collect::<String>();
+                let mut given = code.iter().chain(options);
+                if given.all(|word| is_quiet(program, &text(word))) {
                     return Runs::Nothing;
                 }
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
@@ -425,9 +427,8 @@ impl CommandFinder {
         let at = behind_git_options(words);
         let (options, rest) = words.split_at(at);
         for (word, value) in options.iter().zip(&options[1..]) {
-            match word.literal() {
-                Some("-c") if !self.is_spent() => self.git_setting(value, rest),
-                _ => {}
+            if word.literal() == Some("-c") && !self.is_spent() {
+                self.git_setting(value, rest);
             }
         }
         let is_set = |word: &ShellWord| literal_start(word).starts_with("--config-env");
@@ -454,20 +455,17 @@ impl CommandFinder {
             let text = word.literal().unwrap_or_default().to_ascii_lowercase();
             text.starts_with("alias.") || text.starts_with("include")
         };
-        match words.iter().position(is_alias) {
-            Some(at) => {
-                let key = words[at].literal().unwrap_or_default();
-                let value = words.get(at + 1);
-                match value.map(|value| (value.literal(), value)) {
-                    None => {}
-                    Some((Some(value), _)) => {
-                        let setting = ShellWord::text(format!("{key}={value}"));
-                        self.git_setting(&setting, &[unknown()]);
-                    }
-                    Some((None, _)) => self.any_git(),
-                }
+        let Some(at) = words.iter().position(is_alias) else {
+            return self.texts(words);
+        };
+        let key = words[at].literal().unwrap_or_default();
+        match words.get(at + 1).map(ShellWord::literal) {
+            Some(Some(value)) => {
+                let setting = ShellWord::text(format!("{key}={value}"));
+                self.git_setting(&setting, &[unknown()]);
             }
-            None => self.texts(words),
+            Some(None) => self.any_git(),
+            None => {}
         }
     }
 

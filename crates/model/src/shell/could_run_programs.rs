@@ -1,7 +1,7 @@
 //! The tables of programs for `could_run`: which of their words could be commands.
 
 use super::ShellWord;
-use super::listed::{has, literal_start};
+use super::listed::{has, literal_start, runs_nothing};
 use super::programs::is_marked;
 use crate::scope::PossibleWord;
 
@@ -82,37 +82,37 @@ pub(super) const ANY_ORDER: &str = "apt apt-get dnf pip pip3 yum";
 const GIT_OPTIONS: &str =
     "--config-env --exec --ext-diff --open-files-in-pager --receive-pack --template --upload-pack";
 
-/// (program, subcommand or `` for all, options): with one of these, programs that run no word run one after all. With a subcommand that is
+/// (programs, subcommand or `` for all, options): with one of these, programs that run no word run one after all. With a subcommand that is
 /// not known, such as an alias, each row of the program counts. Those of git count for approvals as well.
 const RUNNING_OPTIONS: &[(&str, &str, &str)] = &[
-    ("apt", "", "-o --option -c --config-file"),
-    ("apt-get", "", "-o --option -c --config-file"),
+    ("apt apt-get", "", "-o --option -c --config-file"),
     ("cargo", "", "--config"),
     ("docker", "build", "--ssh"),
-    ("gh", "", "--"),
+    ("gh kubectl yarn", "", "--"),
     ("git", "", GIT_OPTIONS),
     ("git", "archive", "--remote"),
     ("git", "clone", "-u -c --config"),
     ("git", "grep", "-O"),
     ("git", "rebase", "-x"),
     ("git", "submodule", "foreach"),
-    ("go", "", "-exec --exec -toolexec --toolexec"),
-    ("go", "", "-vettool --vettool"),
+    (
+        "go",
+        "",
+        "-exec --exec -toolexec --toolexec -vettool --vettool",
+    ),
     ("helm", "", "--post-renderer"),
     ("just", "", "-c --command --shell"),
-    ("kubectl", "", "--"),
     ("mvn", "", "-Dexec.executable"),
     ("npm", "", "-- --node-options --script-shell"),
     ("pnpm", "", "-- --script-shell"),
     ("tox", "", "e exec"),
-    ("yarn", "", "--"),
 ];
 
 /// Whether some of the words make a program with this subcommand run a word.
 pub(super) fn has_running_option(program: &str, name: &str, words: &[ShellWord]) -> bool {
     let is_known = data_subcommands(program).is_some_and(|known| has(known, name));
     let rows = RUNNING_OPTIONS.iter().filter(|(of, subcommand, _)| {
-        *of == program && (subcommand.is_empty() || *subcommand == name || !is_known)
+        has(of, program) && (subcommand.is_empty() || *subcommand == name || !is_known)
     });
     let mut options = rows.flat_map(|(_, _, options)| options.split_ascii_whitespace());
     let starts: Vec<String> = words.iter().map(literal_start).collect();
@@ -122,6 +122,31 @@ pub(super) fn has_running_option(program: &str, name: &str, words: &[ShellWord])
             option => is_marked(option, text),
         })
     })
+}
+
+/// Whether a word of `sed`, `awk` or `perl`, with what is glued to an option, is known to run no program and no file.
+pub(super) fn is_quiet(program: &str, text: &str) -> bool {
+    let is_quiet = |text: &str| runs_nothing(program, text);
+    let option = text.strip_prefix('-').filter(|_| program != "perl");
+    let Some(letters) = option else {
+        return is_quiet(text);
+    };
+    if let Some(long) = letters.strip_prefix('-') {
+        let (name, value) = long.split_once('=').unwrap_or((long, ""));
+        return has("expression in-place null-data posix quiet source", name) && is_quiet(value);
+    }
+    if program.ends_with("awk") {
+        // A word that looks like this option can be the value of another one.
+        let is_separator = letters.starts_with('F') && !letters.contains('{');
+        let is_file = !letters.starts_with(['F', 'v']) && letters.contains(['E', 'f', 'i', 'l']);
+        return !is_file && (is_quiet(text) || is_separator && is_quiet(&text.replace('|', "")));
+    }
+    let value = letters.trim_start_matches(|letter| !"efil".contains(letter));
+    program.ends_with("sed")
+        && match value.strip_prefix('e') {
+            Some(code) => is_quiet(code),
+            None => !value.starts_with('f'),
+        }
 }
 
 /// The subcommands with which a program runs no word, if it has subcommands.
@@ -146,20 +171,20 @@ pub(super) fn behind_git_options(words: &[ShellWord]) -> usize {
 
 /// `git-push` is `git push` in one word, in any folder. The name of a pattern is compared in the same way: `gi[t]-pus[h]`.
 pub(super) fn git_subcommand(word: &PossibleWord) -> Option<PossibleWord> {
-    let (PossibleWord::Known(path) | PossibleWord::Partly { pattern: path, .. }) = word else {
-        return None;
+    let behind = |path: &str| {
+        let (program, name) = path.rsplit('/').next()?.split_once('-')?;
+        ["git", "gi*", "g*", "g*t"]
+            .contains(&program)
+            .then(|| name.into())
     };
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let (program, subcommand) = name.split_once('-')?;
-    let is_value = word.is_value();
-    let [program, subcommand] = [program, subcommand].map(|part| match part.contains('*') {
-        true => PossibleWord::Partly {
-            pattern: part.into(),
-            is_value,
+    Some(match word {
+        PossibleWord::Known(path) => PossibleWord::Known(behind(path)?),
+        PossibleWord::Partly { pattern, is_value } => PossibleWord::Partly {
+            pattern: behind(pattern)?,
+            is_value: *is_value,
         },
-        false => PossibleWord::Known(part.into()),
-    });
-    (name.starts_with('g') && program.could_be("git")).then_some(subcommand)
+        PossibleWord::Any => return None,
+    })
 }
 
 /// The words, with each program like `git-push` in two: `git push`.
