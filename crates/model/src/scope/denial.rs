@@ -96,7 +96,7 @@ impl PossibleWord {
     }
 
     /// Whether it could match a pattern.
-    pub(crate) fn could_be(&self, pattern: &str) -> bool {
+    fn could_be(&self, pattern: &str) -> bool {
         match self {
             Self::Known(text) => fits(pattern, text),
             Self::Partly { pattern: given, .. } => {

@@ -18,8 +18,7 @@
 
 use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
-    TEXTS, behind_git_options, data_subcommands, git_subcommand, has_running_option, is_quiet,
-    spelt_out,
+    TEXTS, behind_git_options, data_subcommands, has_running_option, is_quiet, spelt_out,
 };
 use super::listed::{has, is_data, literal_start, named_program};
 use super::listed_programs::SHELLS;
@@ -126,9 +125,7 @@ impl CommandFinder {
             self.is_open |= words.iter().any(PossibleWord::is_value);
             let last = words.last().and_then(PossibleWord::known);
             self.reads_input |= last.is_some_and(|text| has(SHELLS, &base(text)));
-            if words.iter().any(|word| git_subcommand(word).is_some()) {
-                self.push(spelt_out(words.clone()), begins);
-            }
+            self.push(spelt_out(&words), begins);
             self.push(words, begins);
         }
     }
@@ -152,15 +149,12 @@ impl CommandFinder {
             return Runs::Nothing;
         };
         let last = first.literal().map(base);
-        let words_of = || words.iter().map(possible).collect();
+        let known: Vec<PossibleWord> = words.iter().map(possible).collect();
+        self.push(spelt_out(&known), CommandStart::First);
         self.found.push(PossibleCommand {
             has_targets: last.is_some_and(|name| has(TARGETS, &name)),
-            ..PossibleCommand::new(words_of())
+            ..PossibleCommand::new(known)
         });
-        if git_subcommand(&possible(first)).is_some() {
-            let words: Vec<PossibleWord> = words_of();
-            self.found.push(PossibleCommand::new(spelt_out(words)));
-        }
         let Some(program) = first.literal().and_then(named_program) else {
             self.any_of(&words[1..], CommandStart::AnywhereGlued);
             return Runs::Something;
@@ -303,10 +297,8 @@ impl CommandFinder {
             match text {
                 "-" | "--" => break,
                 "--init-file" | "--rcfile" | "-init-file" | "-rcfile" => {
-                    self.any_of(
-                        words.get(at..=at).unwrap_or_default(),
-                        CommandStart::Anywhere,
-                    );
+                    let file = words.get(at..=at).unwrap_or_default();
+                    self.any_of(file, CommandStart::Anywhere);
                     at += 1;
                 }
                 _ if letters.starts_with('-') => {}
@@ -471,10 +463,7 @@ impl CommandFinder {
 
     /// A setting `name=value`, before these words: an alias is a subcommand with another name, and other values can be commands.
     fn git_setting(&mut self, setting: &ShellWord, words: &[ShellWord]) {
-        let start = match setting.parts().first() {
-            Some(WordPart::Literal { text, .. }) => text.as_str(),
-            _ => "",
-        };
+        let start = literal_start(setting);
         let key = start
             .split_once('=')
             .map(|(key, _)| key.to_ascii_lowercase());
@@ -561,13 +550,9 @@ impl CommandFinder {
             _ => words.len(),
         };
         for word in &words[1..until] {
-            let Some(WordPart::Literal { text, .. }) = word.parts().first() else {
-                continue;
-            };
-            let Some((name, _)) = text.split_once('=') else {
-                continue;
-            };
-            self.variable(name, word, 1, false);
+            if let Some((name, _)) = literal_start(word).split_once('=') {
+                self.variable(name, word, 1, false);
+            }
         }
     }
 
@@ -629,10 +614,8 @@ fn with_texts(word: &ShellWord, change: impl Fn(&str) -> String) -> ShellWord {
 /// Whether a file is the input of the program that opens it.
 fn is_input(file: &ShellWord) -> bool {
     let start = literal_start(file);
-    let is_listed = ["/dev/", "/proc/"]
-        .iter()
-        .any(|folder| start.starts_with(folder));
-    is_listed || start == "-" || file.parts().contains(&WordPart::Process)
+    let is_device = start.starts_with("/dev/") || start.starts_with("/proc/");
+    is_device || start == "-" || file.parts().contains(&WordPart::Process)
 }
 
 /// Any number of unknown words.

@@ -169,31 +169,34 @@ pub(super) fn behind_git_options(words: &[ShellWord]) -> usize {
     at.min(words.len())
 }
 
-/// `git-push` is `git push` in one word, in any folder. The name of a pattern is compared in the same way: `gi[t]-pus[h]`.
-pub(super) fn git_subcommand(word: &PossibleWord) -> Option<PossibleWord> {
+/// The words, with each program like `git-push` in two, in any folder, if there is one. Patterns count as well: `gi[t]-pus[h]`.
+pub(super) fn spelt_out(words: &[PossibleWord]) -> Vec<PossibleWord> {
     let behind = |path: &str| {
         let (program, name) = path.rsplit('/').next()?.split_once('-')?;
         ["git", "gi*", "g*", "g*t"]
             .contains(&program)
             .then(|| name.into())
     };
-    Some(match word {
-        PossibleWord::Known(path) => PossibleWord::Known(behind(path)?),
-        PossibleWord::Partly { pattern, is_value } => PossibleWord::Partly {
-            pattern: behind(pattern)?,
-            is_value: *is_value,
-        },
-        PossibleWord::Any => return None,
-    })
-}
-
-/// The words, with each program like `git-push` in two: `git push`.
-pub(super) fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
-    let split = |word: PossibleWord| match git_subcommand(&word) {
-        Some(subcommand) => vec![PossibleWord::Known("git".into()), subcommand],
-        None => vec![word],
+    let split = |word: &PossibleWord| {
+        let name = match word {
+            PossibleWord::Known(path) => behind(path).map(PossibleWord::Known),
+            PossibleWord::Partly { pattern, is_value } => {
+                behind(pattern).map(|pattern| PossibleWord::Partly {
+                    pattern,
+                    is_value: *is_value,
+                })
+            }
+            PossibleWord::Any => None,
+        };
+        let git = PossibleWord::Known("git".into());
+        name.map_or_else(|| vec![word.clone()], |name| vec![git, name])
     };
-    words.into_iter().flat_map(split).collect()
+    let all: Vec<PossibleWord> = words.iter().flat_map(split).collect();
+    if all.len() > words.len() {
+        all
+    } else {
+        Vec::new()
+    }
 }
 
 /// Whether an option makes git run something: `-c` before the subcommand, `rebase -x`, `grep -O`.
