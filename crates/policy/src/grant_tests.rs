@@ -56,13 +56,19 @@ fn say(decision: Decision, wants: &[&str]) -> Vec<PermissionAnswer> {
     answers.collect()
 }
 
-pub(crate) fn granted(wants: &[&str], denied: &[&str], terms: GrantTerms) -> Grant {
+/// The grant for what is allowed and not denied; `None` if a denial covers all of it.
+pub(crate) fn ruled(wants: &[&str], denied: &[&str], terms: GrantTerms) -> Option<Grant> {
     let mut answers = say(Decision::Allow, wants);
     answers.extend(say(Decision::Deny, denied));
     match rule(identity(), &request(wants), &answers, terms) {
-        Ruling::Granted(grant) => *grant,
+        Ruling::Granted(grant) => Some(*grant),
+        Ruling::Denied(_) => None,
         other => panic!("{other:?}"),
     }
+}
+
+pub(crate) fn granted(wants: &[&str], denied: &[&str], terms: GrantTerms) -> Grant {
+    ruled(wants, denied, terms).unwrap()
 }
 
 fn line(text: &str, commands: &[&[&str]]) -> Act {

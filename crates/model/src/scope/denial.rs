@@ -88,7 +88,7 @@ impl PossibleWord {
         }
     }
 
-    fn known(&self) -> Option<&str> {
+    pub(crate) fn known(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
             _ => None,

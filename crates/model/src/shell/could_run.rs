@@ -18,9 +18,9 @@
 
 use super::could_run_programs::{
     ANY_ORDER, COMMAND_VARIABLES, CONTAINER_GROUPS, CONTAINERS, NEVER, SCRIPT_RUNNERS, TARGETS,
-    TEXTS, behind_git_options, data_subcommands, has_running_option,
+    TEXTS, behind_git_options, data_subcommands, has_running_option, is_quiet, spelt_out,
 };
-use super::listed::{has, is_data, named_program, runs_nothing};
+use super::listed::{has, is_data, named_program};
 use super::listed_programs::SHELLS;
 use super::programs::{base, is_runner, is_sometimes, is_wrapper, literal_start, runs};
 use super::word::unescaped;
@@ -67,10 +67,14 @@ impl CommandFinder {
     pub(super) fn of(line: &ShellLine) -> Self {
         let line = line.decoded();
         let texts = || line.commands.iter().flat_map(texts);
+        let is_file = |op| matches!(op, RedirectOp::Read | RedirectOp::ReadWrite);
+        let redirects = || line.commands.iter().flat_map(|simple| &simple.redirects);
+        let files = || redirects().filter(|one| is_file(one.op));
+        let inputs = || texts().chain(files().map(|redirect| &redirect.target));
         let assignments = line.commands.iter().flat_map(|simple| &simple.assignments);
         let values = assignments.map(|assignment| &assignment.value);
         let mut finder = Self {
-            limit: PASSES * (PASSES + size(texts().chain(values))),
+            limit: PASSES * (PASSES + size(inputs().chain(values))),
             ..Self::default()
         };
         finder.line(&line, 0);
@@ -78,12 +82,11 @@ impl CommandFinder {
             let assigned = std::mem::take(&mut finder.assigned);
             finder.push(assigned, CommandStart::Anywhere);
         }
-        let unquoted = |text: &str| unescaped(text).replace(['"', '\''], "");
-        for read in [&unescaped as &dyn Fn(&str) -> String, &unquoted] {
-            if finder.reads_input {
-                let input = texts().flat_map(|word| pieces(&with_texts(word, read)));
-                finder.push(input.collect(), CommandStart::Anywhere);
-            }
+        if finder.reads_input {
+            let decoded = inputs().map(|word| with_texts(word, unescaped));
+            finder.any_of(&decoded.collect::<Vec<_>>(), CommandStart::Anywhere);
+            let input: Vec<ShellWord> = inputs().cloned().collect();
+            finder.any_of(&input, CommandStart::Anywhere);
         }
         finder
     }
@@ -118,21 +121,23 @@ impl CommandFinder {
 
     /// Any of the words, and of the words in their text, could begin a command.
     fn any_of(&mut self, words: &[ShellWord], begins: CommandStart) {
-        let words: Vec<PossibleWord> = words.iter().flat_map(pieces).collect();
-        self.is_open |= words.iter().any(PossibleWord::is_value);
-        let has_git =
-            |word: &PossibleWord| matches!(word, PossibleWord::Known(text) if is_git_program(text));
-        if words.iter().any(has_git) {
-            self.push(spelt_out(words.clone()), begins);
+        for words in readings(words) {
+            self.is_open |= words.iter().any(PossibleWord::is_value);
+            let last = words.last().and_then(PossibleWord::known);
+            self.reads_input |= last.is_some_and(|text| has(SHELLS, &base(text)));
+            self.push(spelt_out(&words), begins);
+            self.push(words, begins);
         }
-        self.push(words, begins);
     }
 
-    /// A text of several words could be a command, but no single word.
+    /// A text of several words could be a command, but no single word. The signs before a command of make belong to no program.
     fn texts(&mut self, words: &[ShellWord]) {
+        let recipe = |text: &str| text.replace(['@', '+'], ";").replace(";-", ";");
         for word in words {
-            let pieces = pieces(word);
-            if pieces.len() > 1 {
+            let mut all = readings(std::slice::from_ref(word));
+            all.extend(readings(&[with_texts(word, recipe)]).pop());
+            all.dedup();
+            for pieces in all.into_iter().filter(|pieces| pieces.len() > 1) {
                 self.push(pieces, CommandStart::AnywhereGlued);
             }
         }
@@ -144,15 +149,12 @@ impl CommandFinder {
             return Runs::Nothing;
         };
         let last = first.literal().map(base);
-        let words_of = || words.iter().map(possible).collect();
+        let known: Vec<PossibleWord> = words.iter().map(possible).collect();
+        self.push(spelt_out(&known), CommandStart::First);
         self.found.push(PossibleCommand {
             has_targets: last.is_some_and(|name| has(TARGETS, &name)),
-            ..PossibleCommand::new(words_of())
+            ..PossibleCommand::new(known)
         });
-        if first.literal().is_some_and(is_git_program) {
-            let words: Vec<PossibleWord> = words_of();
-            self.found.push(PossibleCommand::new(spelt_out(words)));
-        }
         let Some(program) = first.literal().and_then(named_program) else {
             self.any_of(&words[1..], CommandStart::AnywhereGlued);
             return Runs::Something;
@@ -169,7 +171,10 @@ impl CommandFinder {
             "xargs" => self.xargs(words, depth),
             "parallel" => self.parallel(words),
             "eval" => self.code(&joined(&words[1..]), depth),
-            "trap" => self.code(words.get(1).unwrap_or(&ShellWord::default()), depth),
+            "trap" => {
+                let code = words[1..].iter().find(|word| word.literal() != Some("--"));
+                self.code(code.unwrap_or(&ShellWord::default()), depth);
+            }
             _ if has(NEVER, program) || is_data(words) => return Runs::Nothing,
             _ if has(SHELLS, program) => self.shell(words, depth),
             _ if has(TEXTS, program) || has(TARGETS, program) => {
@@ -197,19 +202,20 @@ impl CommandFinder {
                 self.command(&words[at..], depth + 1);
             }
             RunArguments::Code { until } => {
-                // Perl runs a file name that ends in `|`.
-                let until = if program == "perl" {
-                    words.len()
-                } else {
-                    until + 1
+                // Perl runs a file name that ends in `|`, and sed accepts options behind its files.
+                let is_last = program == "perl" || until >= words.len();
+                let until = if is_last { words.len() } else { until + 1 };
+                let (code, data) = words[1..].split_at(until - 1);
+                let options = data
+                    .iter()
+                    .filter(|word| literal_start(word).starts_with('-'));
+                let known = |part: &WordPart| match part {
+                    WordPart::Literal { text, .. } => text.clone(),
+                    _ => "0".to_owned(),
                 };
-                let code = words.get(1..until).unwrap_or_default();
-                let is_option = |text: &str| {
-                    let at = text.find(['e', 'E', 'M', ' ']);
-                    text.starts_with('-') && at.is_none_or(|at| at + 1 == text.len())
-                };
-                let is_text = |text: &str| is_option(text) || runs_nothing(program, text);
-                if code.iter().filter_map(ShellWord::literal).all(is_text) {
+                let text = |word: &ShellWord| word.parts().iter().map(known).collect::<String>();
+                let mut given = code.iter().chain(options);
+                if given.all(|word| is_quiet(program, &text(word))) {
                     return Runs::Nothing;
                 }
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
@@ -220,10 +226,17 @@ impl CommandFinder {
                     code.iter().map(|word| with_texts(word, apart)).collect();
                 self.any_of(&code, CommandStart::Anywhere);
             }
-            RunArguments::File { at } if words[at - 1].literal() == Some("-m") => {
-                self.command(words.get(at..).unwrap_or_default(), depth + 1);
+            RunArguments::File { at } => {
+                let file = words.get(at..).unwrap_or_default();
+                match words[at - 1].literal() {
+                    Some("-m") => {
+                        self.command(file, depth + 1);
+                    }
+                    _ => self.file(file),
+                }
+                // Options before it can load files: `node -r x.js y.js`.
+                self.any_of(&words[1..at], CommandStart::Anywhere);
             }
-            RunArguments::File { at } => self.file(words.get(at..).unwrap_or_default()),
             RunArguments::Unclear if program.starts_with("fd") => {
                 let mut given: Vec<ShellWord> =
                     words[1..].iter().map(|word| filled(word, "{")).collect();
@@ -231,7 +244,8 @@ impl CommandFinder {
                 self.any_of(&given, CommandStart::AnywhereGlued);
             }
             RunArguments::Unclear => {
-                self.reads_input |= words.len() == 1 || has("at batch", program);
+                let is_option = |word: &ShellWord| literal_start(word).starts_with('-');
+                self.reads_input |= words[1..].iter().all(is_option) || has("at batch", program);
                 self.any_of(&words[1..], CommandStart::AnywhereGlued);
                 if is_wrapper(program) || is_runner(program) {
                     self.unknown_program(&words[1..]);
@@ -282,7 +296,11 @@ impl CommandFinder {
             let letters = &text[1..];
             match text {
                 "-" | "--" => break,
-                "--init-file" | "--rcfile" => at += 1,
+                "--init-file" | "--rcfile" | "-init-file" | "-rcfile" => {
+                    let file = words.get(at..=at).unwrap_or_default();
+                    self.any_of(file, CommandStart::Anywhere);
+                    at += 1;
+                }
                 _ if letters.starts_with('-') => {}
                 _ if !letters.bytes().all(|b| b.is_ascii_alphabetic()) => {
                     return self.any_of(&words[1..], CommandStart::AnywhereGlued);
@@ -401,9 +419,8 @@ impl CommandFinder {
         let at = behind_git_options(words);
         let (options, rest) = words.split_at(at);
         for (word, value) in options.iter().zip(&options[1..]) {
-            match word.literal() {
-                Some("-c") if !self.is_spent() => self.git_setting(value, rest),
-                _ => {}
+            if word.literal() == Some("-c") && !self.is_spent() {
+                self.git_setting(value, rest);
             }
         }
         let is_set = |word: &ShellWord| literal_start(word).starts_with("--config-env");
@@ -430,29 +447,23 @@ impl CommandFinder {
             let text = word.literal().unwrap_or_default().to_ascii_lowercase();
             text.starts_with("alias.") || text.starts_with("include")
         };
-        match words.iter().position(is_alias) {
-            Some(at) => {
-                let key = words[at].literal().unwrap_or_default();
-                let value = words.get(at + 1);
-                match value.map(|value| (value.literal(), value)) {
-                    None => {}
-                    Some((Some(value), _)) => {
-                        let setting = ShellWord::text(format!("{key}={value}"));
-                        self.git_setting(&setting, &[unknown()]);
-                    }
-                    Some((None, _)) => self.any_git(),
-                }
+        let Some(at) = words.iter().position(is_alias) else {
+            return self.texts(words);
+        };
+        let key = words[at].literal().unwrap_or_default();
+        match words.get(at + 1).map(ShellWord::literal) {
+            Some(Some(value)) => {
+                let setting = ShellWord::text(format!("{key}={value}"));
+                self.git_setting(&setting, &[unknown()]);
             }
-            None => self.texts(words),
+            Some(None) => self.any_git(),
+            None => {}
         }
     }
 
     /// A setting `name=value`, before these words: an alias is a subcommand with another name, and other values can be commands.
     fn git_setting(&mut self, setting: &ShellWord, words: &[ShellWord]) {
-        let start = match setting.parts().first() {
-            Some(WordPart::Literal { text, .. }) => text.as_str(),
-            _ => "",
-        };
+        let start = literal_start(setting);
         let key = start
             .split_once('=')
             .map(|(key, _)| key.to_ascii_lowercase());
@@ -464,19 +475,22 @@ impl CommandFinder {
         if key.starts_with("include") || (alias.is_some() && setting.literal().is_none()) {
             return self.any_git();
         }
-        let value: Vec<PossibleWord> = pieces(setting).into_iter().skip(1).collect();
-        let Some(alias) = alias else {
-            return self.push(value, CommandStart::AnywhereGlued);
-        };
         let is_name = |word: &&ShellWord| {
-            word.literal()
-                .is_some_and(|text| text.eq_ignore_ascii_case(alias))
+            let text = word.literal();
+            text.is_some_and(|text| alias.is_some_and(|alias| text.eq_ignore_ascii_case(alias)))
         };
-        let rest = words.iter().filter(|word| !is_name(word)).map(possible);
-        let git = PossibleWord::Known("git".into());
-        let words = std::iter::once(git).chain(value).chain(rest).collect();
-        // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
-        self.push(words, CommandStart::AnywhereGlued);
+        for pieces in readings(std::slice::from_ref(setting)) {
+            let value = pieces.into_iter().skip(1);
+            if alias.is_none() {
+                self.push(value.collect(), CommandStart::AnywhereGlued);
+                continue;
+            }
+            let rest = words.iter().filter(|word| !is_name(word)).map(possible);
+            let git = PossibleWord::Known("git".into());
+            let words = std::iter::once(git).chain(value).chain(rest).collect();
+            // The text of `alias.x=!…` is a shell's: any of its words could begin a command, among them this first one.
+            self.push(words, CommandStart::AnywhereGlued);
+        }
     }
 
     /// Any subcommand of git.
@@ -521,8 +535,7 @@ impl CommandFinder {
         for assignment in &simple.assignments {
             let is_local =
                 simple.words.is_empty() && assignment.name.bytes().all(|b| !b.is_ascii_uppercase());
-            let value = &assignment.value;
-            self.variable(&assignment.name, value, pieces(value), is_local);
+            self.variable(&assignment.name, &assignment.value, 0, is_local);
         }
     }
 
@@ -537,34 +550,33 @@ impl CommandFinder {
             _ => words.len(),
         };
         for word in &words[1..until] {
-            let Some(WordPart::Literal { text, .. }) = word.parts().first() else {
-                continue;
-            };
-            let Some((name, _)) = text.split_once('=') else {
-                continue;
-            };
-            let value = pieces(word).into_iter().skip(1).collect();
-            self.variable(name, word, value, false);
+            if let Some((name, _)) = literal_start(word).split_once('=') {
+                self.variable(name, word, 1, false);
+            }
         }
     }
 
     /// A value counts as a command if programs are known to run that variable, or if it contains a substitution: arithmetic evaluates
-    /// `a[$(id)]`.
-    fn variable(&mut self, name: &str, word: &ShellWord, value: Vec<PossibleWord>, is_local: bool) {
-        let is_command = !is_local && COMMAND_VARIABLES.split(' ').any(|end| name.ends_with(end));
-        let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
-        if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
-            self.any_git();
-        }
-        if is_command && value.first() == Some(&PossibleWord::Any) {
-            self.found.push(PossibleCommand::anything());
-        }
+    /// `a[$(id)]`. It begins behind this number of pieces.
+    fn variable(&mut self, name: &str, word: &ShellWord, before: usize, is_local: bool) {
+        let ends = |end: &str| name.ends_with(end);
+        let is_command = !is_local && (name == "ENV" || COMMAND_VARIABLES.split(' ').any(ends));
         let is_evaluated =
             |text: &str| text.contains("$(") || (text.contains('[') && text.contains('`'));
-        if is_command || word.literal().is_some_and(is_evaluated) {
-            self.push(value.clone(), CommandStart::Anywhere);
+        for pieces in readings(std::slice::from_ref(word)) {
+            let value: Vec<PossibleWord> = pieces.into_iter().skip(before).collect();
+            let is_nothing = value == [PossibleWord::Known("/dev/null".into())];
+            if name.starts_with("GIT_CONFIG") && name != "GIT_CONFIG_NOSYSTEM" && !is_nothing {
+                self.any_git();
+            }
+            if is_command && value.first() == Some(&PossibleWord::Any) {
+                self.found.push(PossibleCommand::anything());
+            }
+            if is_command || word.literal().is_some_and(is_evaluated) {
+                self.push(value.clone(), CommandStart::Anywhere);
+            }
+            self.assigned.extend(value);
         }
-        self.assigned.extend(value);
     }
 }
 
@@ -602,10 +614,8 @@ fn with_texts(word: &ShellWord, change: impl Fn(&str) -> String) -> ShellWord {
 /// Whether a file is the input of the program that opens it.
 fn is_input(file: &ShellWord) -> bool {
     let start = literal_start(file);
-    let is_listed = ["/dev/", "/proc/"]
-        .iter()
-        .any(|folder| start.starts_with(folder));
-    is_listed || start == "-" || file.parts().contains(&WordPart::Process)
+    let is_device = start.starts_with("/dev/") || start.starts_with("/proc/");
+    is_device || start == "-" || file.parts().contains(&WordPart::Process)
 }
 
 /// Any number of unknown words.
@@ -636,33 +646,6 @@ fn joined(words: &[ShellWord]) -> ShellWord {
         Some(texts) => ShellWord::text(texts.join(" ")),
         None => unknown(),
     }
-}
-
-/// `git-push` is `git push` in one word.
-fn is_git_program(text: &str) -> bool {
-    let name = text.rsplit('/').next().unwrap_or_default();
-    name.starts_with("git-")
-}
-
-/// The words, with each program like `git-push` in two: `git push`.
-fn spelt_out(words: Vec<PossibleWord>) -> Vec<PossibleWord> {
-    let split = |word: PossibleWord| {
-        let name = match &word {
-            PossibleWord::Known(text) => text
-                .rsplit('/')
-                .next()
-                .and_then(|name| name.strip_prefix("git-")),
-            _ => None,
-        };
-        match name {
-            Some(name) => vec![
-                PossibleWord::Known("git".into()),
-                PossibleWord::Known(name.into()),
-            ],
-            None => vec![word],
-        }
-    };
-    words.into_iter().flat_map(split).collect()
 }
 
 /// The possible values of a word when the line runs.
@@ -726,6 +709,18 @@ fn is_several(part: &WordPart) -> bool {
 
 fn is_between(letter: char) -> bool {
     letter.is_whitespace() || "=;&|()<>{}`\"'!,".contains(letter)
+}
+
+/// The words in the text of these words: as they are, and without quotes, as a shell would read the text.
+fn readings(words: &[ShellWord]) -> Vec<Vec<PossibleWord>> {
+    let unquoted = |text: &str| text.replace(['"', '\'', '\\'], "");
+    let read = words.iter().map(|word| with_texts(word, unquoted));
+    let mut readings = vec![
+        words.iter().flat_map(pieces).collect(),
+        read.flat_map(|word| pieces(&word)).collect(),
+    ];
+    readings.dedup();
+    readings
 }
 
 /// The words of a word, if a program treated it as a command line or as the value of an option.

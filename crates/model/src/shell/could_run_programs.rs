@@ -1,9 +1,9 @@
 //! The tables of programs for `could_run`: which of their words could be commands.
 
 use super::ShellWord;
-use super::listed::has;
-use super::programs::is_marked;
-use super::programs::literal_start;
+use super::listed::{has, runs_nothing};
+use super::programs::{is_marked, literal_start};
+use crate::scope::PossibleWord;
 
 /// The options of git before its subcommand that are followed by a value, and those without one.
 const GIT_VALUES: &str = "-C -c --attr-source --config-env --git-dir --namespace --work-tree";
@@ -82,37 +82,37 @@ pub(super) const ANY_ORDER: &str = "apt apt-get dnf pip pip3 yum";
 const GIT_OPTIONS: &str =
     "--config-env --exec --ext-diff --open-files-in-pager --receive-pack --template --upload-pack";
 
-/// (program, subcommand or `` for all, options): with one of these, programs that run no word run one after all. With a subcommand that is
+/// (programs, subcommand or `` for all, options): with one of these, programs that run no word run one after all. With a subcommand that is
 /// not known, such as an alias, each row of the program counts. Those of git count for approvals as well.
 const RUNNING_OPTIONS: &[(&str, &str, &str)] = &[
-    ("apt", "", "-o --option -c --config-file"),
-    ("apt-get", "", "-o --option -c --config-file"),
+    ("apt apt-get", "", "-o --option -c --config-file"),
     ("cargo", "", "--config"),
     ("docker", "build", "--ssh"),
-    ("gh", "", "--"),
+    ("gh kubectl yarn", "", "--"),
     ("git", "", GIT_OPTIONS),
     ("git", "archive", "--remote"),
     ("git", "clone", "-u -c --config"),
     ("git", "grep", "-O"),
     ("git", "rebase", "-x"),
     ("git", "submodule", "foreach"),
-    ("go", "", "-exec --exec -toolexec --toolexec"),
-    ("go", "", "-vettool --vettool"),
+    (
+        "go",
+        "",
+        "-exec --exec -toolexec --toolexec -vettool --vettool",
+    ),
     ("helm", "", "--post-renderer"),
     ("just", "", "-c --command --shell"),
-    ("kubectl", "", "--"),
     ("mvn", "", "-Dexec.executable"),
     ("npm", "", "-- --node-options --script-shell"),
     ("pnpm", "", "-- --script-shell"),
     ("tox", "", "e exec"),
-    ("yarn", "", "--"),
 ];
 
 /// Whether some of the words make a program with this subcommand run a word.
 pub(super) fn has_running_option(program: &str, name: &str, words: &[ShellWord]) -> bool {
     let is_known = data_subcommands(program).is_some_and(|known| has(known, name));
     let rows = RUNNING_OPTIONS.iter().filter(|(of, subcommand, _)| {
-        *of == program && (subcommand.is_empty() || *subcommand == name || !is_known)
+        has(of, program) && (subcommand.is_empty() || *subcommand == name || !is_known)
     });
     let mut options = rows.flat_map(|(_, _, options)| options.split_ascii_whitespace());
     let starts: Vec<String> = words.iter().map(literal_start).collect();
@@ -122,6 +122,31 @@ pub(super) fn has_running_option(program: &str, name: &str, words: &[ShellWord])
             option => is_marked(option, text),
         })
     })
+}
+
+/// Whether a word of `sed`, `awk` or `perl`, with what is glued to an option, is known to run no program and no file.
+pub(super) fn is_quiet(program: &str, text: &str) -> bool {
+    let is_quiet = |text: &str| runs_nothing(program, text);
+    let option = text.strip_prefix('-').filter(|_| program != "perl");
+    let Some(letters) = option else {
+        return is_quiet(text);
+    };
+    if let Some(long) = letters.strip_prefix('-') {
+        let (name, value) = long.split_once('=').unwrap_or((long, ""));
+        return has("expression in-place null-data posix quiet source", name) && is_quiet(value);
+    }
+    if program.ends_with("awk") {
+        // A word that looks like this option can be the value of another one.
+        let is_separator = letters.starts_with('F') && !letters.contains('{');
+        let is_file = !letters.starts_with(['F', 'v']) && letters.contains(['E', 'f', 'i', 'l']);
+        return !is_file && (is_quiet(text) || is_separator && is_quiet(&text.replace('|', "")));
+    }
+    let value = letters.trim_start_matches(|letter| !"efil".contains(letter));
+    program.ends_with("sed")
+        && match value.strip_prefix('e') {
+            Some(code) => is_quiet(code),
+            None => !value.starts_with('f'),
+        }
 }
 
 /// The subcommands with which a program runs no word, if it has subcommands.
@@ -144,6 +169,36 @@ pub(super) fn behind_git_options(words: &[ShellWord]) -> usize {
     at.min(words.len())
 }
 
+/// The words, with each program like `git-push` in two, in any folder, if there is one. Patterns count as well: `gi[t]-pus[h]`.
+pub(super) fn spelt_out(words: &[PossibleWord]) -> Vec<PossibleWord> {
+    let behind = |path: &str| {
+        let (program, name) = path.rsplit('/').next()?.split_once('-')?;
+        ["git", "gi*", "g*", "g*t"]
+            .contains(&program)
+            .then(|| name.into())
+    };
+    let split = |word: &PossibleWord| {
+        let name = match word {
+            PossibleWord::Known(path) => behind(path).map(PossibleWord::Known),
+            PossibleWord::Partly { pattern, is_value } => {
+                behind(pattern).map(|pattern| PossibleWord::Partly {
+                    pattern,
+                    is_value: *is_value,
+                })
+            }
+            PossibleWord::Any => None,
+        };
+        let git = PossibleWord::Known("git".into());
+        name.map_or_else(|| vec![word.clone()], |name| vec![git, name])
+    };
+    let all: Vec<PossibleWord> = words.iter().flat_map(split).collect();
+    if all.len() > words.len() {
+        all
+    } else {
+        Vec::new()
+    }
+}
+
 /// Whether an option makes git run something: `-c` before the subcommand, `rebase -x`, `grep -O`.
 pub(super) fn git_runs_something(words: &[ShellWord]) -> bool {
     let (options, rest) = words.split_at(behind_git_options(words));
@@ -160,7 +215,7 @@ pub(super) const TEXTS: &str = "\
 pub(super) const TARGETS: &str =
     "ant bmake gmake gradle gradlew just make mvn mvnw ninja nox rake remake scons tox";
 
-/// Names of variables whose value other programs run, by their ends.
+/// Names of variables whose value other programs run, or whose files, by their ends.
 pub(super) const COMMAND_VARIABLES: &str = "\
-    ASKPASS BASH_ENV BROWSER CC CMD COMMAND CXX DIFF EDITOR LESS LESSCLOSE LESSOPEN LINKER MAKEFLAGS OPENER PAGER PS4 RUNNER SHELL SSH \
-    VISUAL WRAPPER";
+    ASKPASS BASH_ENV BROWSER CC CMD COMMAND CXX DIFF EDITOR LD_AUDIT LD_PRELOAD LESS LESSCLOSE LESSOPEN LINKER MAKEFILES MAKEFLAGS \
+    NODE_OPTIONS OPENER PAGER PERL5DB PERL5OPT PS4 PYTHONSTARTUP RSH RUBYOPT RUNNER SHELL SSH TAR_OPTIONS VISUAL WRAPPER";
