@@ -183,7 +183,7 @@ fn a_skill_that_is_too_deep_is_refused() {
 fn a_skill_with_a_path_that_is_too_long_is_refused() {
     // As the user who runs the tests: giving such a path to another user takes as many steps as creating it.
     let (stage, name) = (SkillProject::new(), "x".repeat(100));
-    is_refused(&stage, "long", &name, 42, "has more than 2048 bytes");
+    is_refused(&stage, "long", &name, 42, "is longer than 2048 bytes");
 }
 
 // case 148

@@ -159,7 +159,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     (
         "short-table",
         "#define TABLE {METIER_ABI, 16, create, answer, release, destroy}",
-        "main.so` has 16 bytes; at least 40 are required",
+        "main.so` is 16 bytes; at least 40 are required",
     ),
     (
         "table-with-a-hole",

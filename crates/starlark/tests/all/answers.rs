@@ -218,7 +218,7 @@ fn a_message_that_is_too_long_is_not_sent() {
     assert!(
         transcript
             .complaint()
-            .starts_with("skill.star:2:9: write_file: the request has 5000"),
+            .starts_with("skill.star:2:9: write_file: the request is 5000"),
         "{}",
         transcript.complaint()
     );

@@ -154,7 +154,7 @@ fn a_question_that_is_too_long_is_not_asked() {
     let result = &answers[0]["result"];
     assert_eq!(result["is_error"], true);
     let output = result["output"].as_str().unwrap();
-    assert!(output.starts_with("the request has 52429"), "{output}");
+    assert!(output.starts_with("the request is 52429"), "{output}");
     assert!(
         output.ends_with("; the limit for a message is 4194304"),
         "{output}"
