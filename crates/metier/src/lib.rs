@@ -164,7 +164,7 @@ pub use metier_model::Source;
 #[doc(inline)]
 pub use metier_model::model_text;
 pub use metier_policy::{
-    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless,
+    ActTarget, ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless,
     Identity as ApprovalIdentity, Reply, RequestReason, RequestedPermission,
 };
 pub use metier_runtime::{Status, StatusCounts, render::RanCommand};

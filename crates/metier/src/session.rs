@@ -27,10 +27,14 @@ use crate::{Error, Skills, Workspace, explain, session_setup};
 /// A model of the program itself implements [`Model`]:
 ///
 /// ```
-/// use metier::{DelegateError, Model, SessionOptions};
+/// use metier::{ActTarget, DelegateError, Model, SessionOptions};
 ///
 /// struct Echo;
 /// impl Model for Echo {
+///     fn target(&self, _model: Option<&str>) -> ActTarget {
+///         ActTarget::new("echo")
+///     }
+///
 ///     fn answer(&self, prompt: &str, _system: Option<&str>, _model: Option<&str>) -> Result<String, DelegateError> {
 ///         Ok(prompt.to_owned())
 ///     }

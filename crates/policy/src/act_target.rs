@@ -9,6 +9,14 @@ use std::fmt;
 use metier_model::Scope;
 
 /// A skill or a model, by all of its names.
+///
+/// ```
+/// use metier_policy::ActTarget;
+///
+/// // The default model: an approval has to name it exactly, a denial of `small` covers it too.
+/// let model = ActTarget::new("acme/small-2").known_as("default", true).known_as("small", false);
+/// assert_eq!(model.to_string(), "acme/small-2");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActTarget {
     name: Box<str>,
