@@ -162,6 +162,11 @@ fn class_matches(class: &[u8], byte: u8) -> Option<usize> {
         [] => None,
     };
     while at == start || class.get(at) != Some(&b']') {
+        if let Some((name, length)) = class.get(at..).and_then(named_class) {
+            found |= is_of_class(name, byte)?;
+            at += length;
+            continue;
+        }
         let (low, next) = element(at)?;
         at = next;
         let mut high = low;
@@ -171,6 +176,32 @@ fn class_matches(class: &[u8], byte: u8) -> Option<usize> {
         found |= (low..=high).contains(&byte);
     }
     (found != negated).then_some(at + 1)
+}
+
+/// The name and the length of a class such as `[:alpha:]`.
+fn named_class(class: &[u8]) -> Option<(&[u8], usize)> {
+    let rest = class.strip_prefix(b"[:")?;
+    let end = rest.windows(2).position(|two| two == b":]")?;
+    Some((&rest[..end], end + 4))
+}
+
+/// `None` for a class that does not exist: its line matches nothing.
+fn is_of_class(name: &[u8], byte: u8) -> Option<bool> {
+    Some(match name {
+        b"alnum" => byte.is_ascii_alphanumeric(),
+        b"alpha" => byte.is_ascii_alphabetic(),
+        b"blank" => matches!(byte, b' ' | b'\t'),
+        b"cntrl" => byte.is_ascii_control(),
+        b"digit" => byte.is_ascii_digit(),
+        b"graph" => byte.is_ascii_graphic(),
+        b"lower" => byte.is_ascii_lowercase(),
+        b"print" => byte == b' ' || byte.is_ascii_graphic(),
+        b"punct" => byte.is_ascii_punctuation(),
+        b"space" => byte.is_ascii_whitespace() || byte == 0x0b,
+        b"upper" => byte.is_ascii_uppercase(),
+        b"xdigit" => byte.is_ascii_hexdigit(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -205,6 +236,12 @@ mod tests {
             ("[]-]", "-", true),
             ("[a", "[a", false),
             ("[z-a]", "b", false),
+            ("[[:alpha:]]", "b", true),
+            ("[[:alpha:]]", "1", false),
+            ("[![:digit:]_]x", "bx", true),
+            ("[![:digit:]_]x", "_x", false),
+            ("[[:none:]b]", "b", false),
+            ("[[:]", ":", true),
             ("\\*", "*", true),
             ("\\*", "a", false),
             ("\\!a", "!a", true),

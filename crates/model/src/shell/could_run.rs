@@ -308,7 +308,7 @@ impl CommandFinder {
                 _ => {
                     has_code |= letters.contains('c');
                     reads |= letters.contains('s');
-                    at += usize::from(letters.ends_with(['o', 'O']));
+                    at += letters.matches(['o', 'O']).count(); // each takes a word: `-oc pipefail`
                 }
             }
         }
