@@ -361,7 +361,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When there is no skill with that name.
+    /// When no skill has that name.
     pub fn why(
         &self,
         skills: &Skills,

@@ -694,7 +694,7 @@ fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Fa
             }
             Some(_) | None => {
                 return Err(Failure::Shim(io::Error::other(
-                    "it exited without a message",
+                    "it exited without a message; if metier was updated meanwhile, restart the program that uses it",
                 )));
             }
         }

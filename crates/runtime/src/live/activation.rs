@@ -33,7 +33,7 @@ pub(super) const MAX_DEPTH: usize = 8;
 /// Why a skill is not active.
 #[derive(Debug, thiserror::Error)]
 pub enum ActivateError {
-    /// There is no skill with that name.
+    /// No skill has that name.
     #[error("there is no skill `{}`", .0.name)]
     NotFound(NotFound),
     /// It can't be used.
