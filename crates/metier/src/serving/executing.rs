@@ -57,15 +57,7 @@ pub enum ExecutionPlan {
 pub struct PlannedAgentRun {
     /// The name of the skill.
     pub skill: String,
-    #[cfg_attr(
-        not(feature = "agent"),
-        expect(dead_code, reason = "an agent follows it")
-    )]
     place: String,
-    #[cfg_attr(
-        not(feature = "agent"),
-        expect(dead_code, reason = "an agent follows it")
-    )]
     words: Vec<String>,
 }
 
